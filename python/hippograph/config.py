@@ -1,0 +1,222 @@
+"""Every setting, its default and where that default comes from.
+
+Precedence: argument > environment variable `HIPPOGRAPH_<NAME>` > what the memory recorded > default.
+Keys are read from the environment only and are never written to a memory, a log or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hippograph.errors import ConfigurationError
+
+Normalizer: TypeAlias = Literal["unicode", "ascii"]
+EdgeCombination: TypeAlias = Literal["sum", "max", "overwrite"]
+OccurrenceCount: TypeAlias = Literal["distinct_triples", "mentions", "binary"]
+NeighborSearch: TypeAlias = Literal["auto", "exact", "hnsw"]
+SynonymyQueryRule: TypeAlias = Literal["any", "three_ascii_alphanumerics"]
+TieOrder: TypeAlias = Literal["ascending", "descending"]
+Propagation: TypeAlias = Literal["ppr", "none"]
+StructuredOutput: TypeAlias = Literal["auto", "json_schema", "json_object", "none"]
+Method: TypeAlias = Literal["hipporag", "dense"]
+
+METHODS: tuple[Method, ...] = ("hipporag", "dense")
+
+#: What `--preset published` changes: the choices of the public code (branch `legacy`), each of
+#: which is a key of `Settings`. README has the same table in words.
+PUBLISHED_CHOICES: Mapping[str, Any] = {
+    "normalizer": "ascii",
+    "edge_combination": "overwrite",
+    "synonymy_query_rule": "three_ascii_alphanumerics",
+    "synonymy_max_neighbors": 101,
+    "occurrence_count": "distinct_triples",
+    "tie_order": "descending",
+    "link_threshold": 0.0,
+    "synonymy_threshold": 0.8,
+    "restart_probability": 0.5,
+}
+
+#: Settings that shape what is stored. A memory with passages refuses to be opened with others.
+STORED_SETTINGS: tuple[str, ...] = (
+    "normalizer",
+    "phrase_encoder",
+    "passage_encoder",
+    "synonymy_floor",
+    "synonymy_max_neighbors",
+    "synonymy_query_rule",
+    "occurrence_count",
+)
+
+#: Settings recorded as the memory's defaults but free to differ at each opening.
+REMEMBERED_SETTINGS: tuple[str, ...] = (
+    "extractor",
+    "edge_combination",
+    "synonymy_threshold",
+    "neighbor_search",
+    "method",
+    "restart_probability",
+    "node_specificity",
+    "tie_order",
+    "link_threshold",
+)
+
+
+class Settings(BaseSettings):
+    """All choices of a memory. Immutable; unknown names are errors.
+
+    Build with keyword arguments, `Settings.preset("published")`, or from the environment.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="HIPPOGRAPH_", frozen=True, extra="forbid", validate_default=True
+    )
+
+    # What is stored -----------------------------------------------------------------------------
+    normalizer: Normalizer = Field(
+        "unicode",
+        description="When two phrases are one node. 'unicode' keeps every script; 'ascii' deletes "
+        "all but A-Z, a-z, 0-9, as the published code does.",
+    )
+    phrase_encoder: str = Field(
+        "wordllama",
+        description="Encoder of phrases, for synonymy edges and linking: wordllama, hf:<hub id or "
+        "folder>, onnx:<hub id or folder>, openai:<model>.",
+    )
+    passage_encoder: str = Field(
+        "wordllama", description="Encoder of passages and queries, for dense retrieval."
+    )
+    synonymy_floor: float = Field(
+        0.6,
+        ge=-1.0,
+        le=1.0,
+        description="Pairs of phrases at least this similar are stored, so that "
+        "synonymy_threshold can be moved down to here without encoding again.",
+    )
+    synonymy_max_neighbors: int = Field(
+        100, ge=1, description="Most similar phrases kept per phrase (published code: 101)."
+    )
+    synonymy_query_rule: SynonymyQueryRule = Field(
+        "any",
+        description="Which phrases search for synonyms. The published code lets only those with "
+        "three or more ASCII letters or digits search (any may be found).",
+    )
+    occurrence_count: OccurrenceCount = Field(
+        "distinct_triples",
+        description="How often a phrase counts in a passage: once per distinct triple it is in "
+        "(published code), per triple mention, or once.",
+    )
+
+    # What the memory does unless told otherwise ---------------------------------------------------
+    extractor: str = Field(
+        "offline",
+        description="Who finds entities and facts: offline, openai:<model>, "
+        "transformers:<hub id or folder>, none.",
+    )
+    neighbor_search: NeighborSearch = Field(
+        "auto", description="Exact blocked search, hnswlib, or by size (exact while it is faster)."
+    )
+    synonymy_threshold: float = Field(
+        0.8, ge=-1.0, le=1.0, description="tau, inclusive (paper: 0.8). Not below synonymy_floor."
+    )
+    edge_combination: EdgeCombination = Field(
+        "sum",
+        description="Weight of a pair that is both related and synonymous: count + similarity, the "
+        "larger, or, as in the published code, the similarity in place of the count.",
+    )
+    method: Method = Field("hipporag", description="Retrieval method used when none is named.")
+    restart_probability: float = Field(
+        0.5,
+        gt=0.0,
+        le=1.0,
+        description="Chance that the walk returns to the query nodes (the paper's damping, 0.5). "
+        "igraph's and networkx's damping = 1 - restart_probability.",
+    )
+    node_specificity: bool = Field(
+        True, description="Weigh each query node by 1/(passages it occurs in) (paper, section 2)."
+    )
+    link_threshold: float = Field(
+        0.0,
+        ge=-1.0,
+        le=1.0,
+        description="A query entity links to its nearest node only at this similarity or above.",
+    )
+    tie_order: TieOrder = Field(
+        "ascending",
+        description="Order of passages of equal score, by id; the published code's is descending.",
+    )
+
+    # How queries run ------------------------------------------------------------------------------
+    use_synonymy: bool = Field(True, description="False leaves synonymy edges out (ablation).")
+    propagation: Propagation = Field(
+        "ppr", description="'none' scores passages by the query nodes alone (ablation)."
+    )
+    tolerance: float = Field(
+        1e-6, gt=0.0, description="Promised L1 distance of node scores to the exact solution."
+    )
+    max_iterations: int = Field(10_000, ge=1, description="Limit of solver steps per query.")
+    num_threads: int = Field(0, ge=0, description="Threads of the native core; 0 = all cores.")
+
+    # Model servers ----------------------------------------------------------------------------------
+    llm_base_url: str | None = Field(None, description="Chat endpoint; None = the SDK's default.")
+    llm_api_key: SecretStr | None = Field(None, description="Else OPENAI_API_KEY. Never stored.")
+    embedding_base_url: str | None = Field(None, description="Embeddings endpoint.")
+    embedding_api_key: SecretStr | None = Field(None, description="Else llm_api_key.")
+    llm_max_concurrency: int = Field(8, ge=1, description="Requests in flight at once.")
+    llm_requests_per_minute: int | None = Field(None, ge=1, description="None = no limit.")
+    llm_tokens_per_minute: int | None = Field(None, ge=1, description="None = no limit.")
+    llm_timeout_seconds: float = Field(60.0, gt=0.0, description="Per request.")
+    llm_max_attempts: int = Field(6, ge=1, description="Tries of one request, the first included.")
+    llm_max_reply_tokens: int = Field(4096, ge=1, description="Limit of one reply (published: 4096).")
+    llm_structured_output: StructuredOutput = Field(
+        "auto", description="JSON schema when the server honours it, else JSON mode, else neither."
+    )
+    llm_budget_tokens: int | None = Field(None, ge=1, description="Stop a run after this many.")
+    llm_budget_cost: float | None = Field(None, gt=0.0, description="Stop a run after this much.")
+    llm_prompt_price: float = Field(0.0, ge=0.0, description="Money per million prompt tokens.")
+    llm_completion_price: float = Field(0.0, ge=0.0, description="Money per million reply tokens.")
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigurationError(_in_one_sentence(error)) from None
+
+    @model_validator(mode="after")
+    def _threshold_is_not_below_the_floor(self) -> Settings:
+        if self.synonymy_threshold < self.synonymy_floor:
+            raise ValueError(
+                f"synonymy_threshold {self.synonymy_threshold:g} is below synonymy_floor "
+                f"{self.synonymy_floor:g}, under which pairs are not stored; lower synonymy_floor too"
+            )
+        return self
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Settings:
+        """Return the settings named "default" or "published", with `changes` applied."""
+        if name == "published":
+            return cls(**{**PUBLISHED_CHOICES, **changes})
+        if name == "default":
+            return cls(**changes)
+        raise ConfigurationError(f"unknown preset {name!r}; known presets: default, published")
+
+    def changed(self, **changes: Any) -> Settings:
+        """Return a copy with some values replaced, validated like any other."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**values, **changes})
+
+
+def _in_one_sentence(error: ValidationError) -> str:
+    parts = []
+    for problem in error.errors():
+        where = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            parts.append(f"unknown setting {where!r}")
+        elif where:
+            parts.append(f"setting {where}: {problem['msg']}, got {problem['input']!r}")
+        else:
+            parts.append(str(problem["msg"]).removeprefix("Value error, "))
+    return "; ".join(parts)
