@@ -1,0 +1,246 @@
+"""The knowledge graph: when two phrases are one node, node names, and the matrices around them.
+
+A `KnowledgeGraph` is an immutable view over the arrays of a snapshot (memory-mapped or in memory).
+Node ids follow the code-point order of the names, so a name is found by binary search.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hippograph import kernels
+from hippograph.config import EdgeCombination, Normalizer
+from hippograph.errors import FormatError
+
+_NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9 ]")
+_APOSTROPHE_OUTSIDE_WORD = re.compile(r"(?<!\w)'|'(?!\w)")
+_APOSTROPHES = "\u2018\u2019\u02bc\uff07"
+_KEPT_ASCII_SYMBOLS = "+#'"  # C++, C#, o'brien
+
+
+class _UnicodeTable(dict[int, str | None]):
+    """Character map filled on demand: letters, marks, digits, symbols stay; the rest separates."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        mapped: str | None
+        if character in _APOSTROPHES:
+            mapped = "'"
+        elif category == "Cf":  # joiners, soft hyphens, direction marks: invisible
+            mapped = None
+        elif category[0] in "LMN" or character in _KEPT_ASCII_SYMBOLS:
+            mapped = character
+        elif category[0] == "S" and code > 0x7F:  # emoji, currency, mathematical signs
+            mapped = character
+        else:
+            mapped = " "
+        self[code] = mapped
+        return mapped
+
+
+_UNICODE_TABLE = _UnicodeTable()
+
+
+@lru_cache(maxsize=1 << 16)
+def normalize_phrase(phrase: str, normalizer: Normalizer = "unicode") -> str:
+    """Return the node name of a phrase; phrases with equal names are one node.
+
+    "unicode": NFKC and case folding; punctuation separates words, white space is collapsed; every
+    script, accents and emoji are kept, an apostrophe stays inside a word.
+    "ascii" (published code, branch `legacy`): lower case, everything but A-Z, a-z, 0-9 and space
+    becomes a space, outer spaces are stripped, inner runs are kept.
+
+    The empty string means that nothing nameable is left.
+
+    Examples
+    --------
+    >>> normalize_phrase("São Paulo"), normalize_phrase("Alzheimer\u2019s  disease")
+    ('são paulo', "alzheimer's disease")
+    >>> normalize_phrase("São Paulo", "ascii"), normalize_phrase("北京", "ascii")
+    ('s o paulo', '')
+    """
+    if normalizer == "ascii":
+        return _NOT_ASCII_WORD.sub(" ", phrase.lower()).strip()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", phrase).casefold())
+    words = _APOSTROPHE_OUTSIDE_WORD.sub(" ", folded.translate(_UNICODE_TABLE))
+    return " ".join(words.split())
+
+
+class NodeNames(Sequence[str]):
+    """Names of all nodes in code-point order, as one UTF-8 blob with offsets.
+
+    Parameters
+    ----------
+    blob : uint8 array (total_bytes,)
+    offsets : int64 array (num_nodes + 1,)
+        Name i is `blob[offsets[i]:offsets[i + 1]]`.
+    """
+
+    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(blob):
+            raise FormatError("node name offsets do not match the node name blob")
+        self._blob = blob
+        self._offsets = offsets
+
+    @classmethod
+    def from_names(cls, names: Sequence[str]) -> NodeNames:
+        """Pack sorted, distinct names."""
+        encoded = [name.encode("utf-8") for name in names]
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(name) for name in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+
+    @property
+    def blob(self) -> NDArray[np.uint8]:
+        return self._blob
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        return self._offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def _bytes(self, node_id: int) -> bytes:
+        return self._blob[self._offsets[node_id] : self._offsets[node_id + 1]].tobytes()
+
+    def __getitem__(self, node_id):  # type: ignore[no-untyped-def]
+        if isinstance(node_id, slice):
+            return [self[i] for i in range(*node_id.indices(len(self)))]
+        position = node_id + len(self) if node_id < 0 else node_id
+        if not 0 <= position < len(self):
+            raise IndexError(f"node id {node_id} is out of range for {len(self)} nodes")
+        return self._bytes(position).decode("utf-8", errors="replace")
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self._blob.tobytes()
+        bounds = self._offsets.tolist()
+        for start, end in zip(bounds, bounds[1:], strict=False):
+            yield whole[start:end].decode("utf-8", errors="replace")
+
+    def find(self, name: str) -> int | None:
+        """Return the id of the node called `name` (already normalised), or None."""
+        wanted = name.encode("utf-8", errors="replace")
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and self._bytes(low) == wanted else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeGraph:
+    """Everything a query reads.
+
+    Attributes
+    ----------
+    names : NodeNames
+        num_nodes phrase names.
+    edges : EdgeTable
+        Relation, synonymy and context weights of each ordered pair, kept apart.
+    occurrences : SparseMatrix (num_nodes, num_passages)
+        The paper's P: how often node i was extracted from passage j.
+    phrase_vectors : float32 array (num_nodes, phrase_dimension)
+    passage_vectors : float32 array (num_passages, passage_dimension)
+        Unit rows, or zero rows for texts without tokens.
+    passage_keys : int64 array (num_passages,)
+        The ledger's key of each passage id, ascending.
+    """
+
+    names: NodeNames
+    edges: kernels.EdgeTable
+    occurrences: kernels.SparseMatrix
+    phrase_vectors: NDArray[np.float32]
+    passage_vectors: NDArray[np.float32]
+    passage_keys: NDArray[np.int64]
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.names)
+
+    @property
+    def num_passages(self) -> int:
+        return len(self.passage_keys)
+
+    def weights(
+        self,
+        *,
+        combination: EdgeCombination,
+        synonymy_threshold: float,
+        use_synonymy: bool,
+    ) -> kernels.SparseMatrix:
+        """Return the symmetric edge weights that these settings give."""
+        return kernels.combine_weights(
+            self.edges,
+            combination=combination,
+            synonymy_threshold=synonymy_threshold,
+            use_synonymy=use_synonymy,
+        )
+
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the arrays a snapshot stores; `from_arrays` is the inverse."""
+        return {
+            "node_name_bytes": self.names.blob,
+            "node_name_offsets": self.names.offsets,
+            "edge_offsets": self.edges.offsets,
+            "edge_columns": self.edges.columns,
+            "edge_relation": self.edges.relation,
+            "edge_synonymy": self.edges.synonymy,
+            "edge_context": self.edges.context,
+            "occurrence_offsets": self.occurrences.offsets,
+            "occurrence_passages": self.occurrences.columns,
+            "occurrence_counts": self.occurrences.values,
+            "phrase_vectors": self.phrase_vectors,
+            "passage_vectors": self.passage_vectors,
+            "passage_keys": self.passage_keys,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> KnowledgeGraph:
+        """Build the view over stored arrays; shapes that do not fit together are a FormatError."""
+        names = NodeNames(arrays["node_name_bytes"], arrays["node_name_offsets"])  # type: ignore[arg-type]
+        passage_keys = arrays["passage_keys"]
+        graph = cls(
+            names=names,
+            edges=kernels.EdgeTable(
+                offsets=arrays["edge_offsets"],
+                columns=arrays["edge_columns"],
+                relation=arrays["edge_relation"],
+                synonymy=arrays["edge_synonymy"],
+                context=arrays["edge_context"],
+            ),
+            occurrences=kernels.SparseMatrix(
+                arrays["occurrence_offsets"],
+                arrays["occurrence_passages"],
+                arrays["occurrence_counts"],
+                num_columns=len(passage_keys),
+            ),
+            phrase_vectors=arrays["phrase_vectors"],  # type: ignore[arg-type]
+            passage_vectors=arrays["passage_vectors"],  # type: ignore[arg-type]
+            passage_keys=passage_keys,  # type: ignore[arg-type]
+        )
+        sizes = {
+            "edge_offsets": len(graph.edges.offsets) - 1,
+            "occurrence_offsets": graph.occurrences.num_rows,
+            "phrase_vectors": len(graph.phrase_vectors),
+        }
+        for name, size in sizes.items():
+            if size != graph.num_nodes:
+                raise FormatError(f"{name} describes {size} nodes, names {graph.num_nodes}")
+        if len(graph.passage_vectors) != graph.num_passages:
+            raise FormatError(
+                f"passage_vectors has {len(graph.passage_vectors)} rows for "
+                f"{graph.num_passages} passages"
+            )
+        return graph
