@@ -1,0 +1,388 @@
+"""The object a user holds: open, index, retrieve, iterate, measure."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any, Literal, cast
+
+from hippograph.config import Method, Settings
+from hippograph.errors import InputError, ReadOnlyError, StoreError
+from hippograph.indexing.extraction import ExtractionSummary, extract_pending
+from hippograph.indexing.intake import PassageLike
+from hippograph.indexing.pipeline import build_graph
+from hippograph.indexing.storing import Supplied, store_passages
+from hippograph.opening import (
+    Backends,
+    check_against_recorded,
+    effective_settings,
+    encoder_spec,
+    recordable,
+)
+from hippograph.protocols import ChatModel, Encoder, Extractor, ProgressCallback
+from hippograph.querying import answer_batch, check_batch
+from hippograph.state import count_pairs, load_state, measure
+from hippograph.store.directory import MemoryDirectory
+from hippograph.types import IndexReport, ItemFailure, MemoryStats, Passage, Result, Usage
+
+Mode = Literal["rw", "r"]
+
+
+def open(  # noqa: A001 - the public name, as in hippograph.open(path)
+    path: str | os.PathLike[str],
+    mode: Mode = "rw",
+    settings: Settings | None = None,
+    phrase_encoder: Encoder | str | None = None,
+    passage_encoder: Encoder | str | None = None,
+    extractor: Extractor | str | None = None,
+    llm: ChatModel | None = None,
+) -> Memory:
+    """Open the memory in directory `path`; "rw" creates it when it does not exist.
+
+    Parameters
+    ----------
+    path : path-like
+        Directory of the memory.
+    mode : "rw" or "r"
+        One writer at a time, any number of readers. A reader sees the state it opened.
+    settings : Settings, optional
+        Overrides what the memory recorded. Settings that shaped the stored data (normalizer,
+        encoders, ...) must agree with it.
+    phrase_encoder, passage_encoder : Encoder or str, optional
+        Object, or spec as in settings ("wordllama", "hf:...", "onnx:...", "openai:...").
+    extractor : Extractor or str, optional
+        Object, or spec ("offline", "openai:<model>", "transformers:<model>", "none").
+    llm : ChatModel, optional
+        Chat model for extraction when no extractor is given.
+
+    Raises
+    ------
+    NotAMemoryError, FormatError, LockedError, EncoderMismatchError, ConfigurationError
+    """
+    if mode not in ("rw", "r"):
+        raise InputError(f"mode must be 'rw' or 'r', got {mode!r}")
+    directory = MemoryDirectory.open(path, mode)
+    try:
+        return Memory(
+            directory,
+            mode=mode,
+            settings=settings,
+            phrase_encoder=phrase_encoder,
+            passage_encoder=passage_encoder,
+            extractor=extractor,
+            llm=llm,
+        )
+    except BaseException:
+        directory.close()
+        raise
+
+
+class Memory:
+    """A knowledge graph over passages. Make one with `hippograph.open`; use it as a context manager.
+
+    Queries may run from several threads; `index` from one at a time.
+    """
+
+    def __init__(
+        self,
+        directory: MemoryDirectory,
+        *,
+        mode: Mode,
+        settings: Settings | None,
+        phrase_encoder: Encoder | str | None,
+        passage_encoder: Encoder | str | None,
+        extractor: Extractor | str | None,
+        llm: ChatModel | None,
+    ) -> None:
+        self._directory = directory
+        self._ledger = directory.ledger
+        self._mode = mode
+        self._closed = False
+        self._write_lock = threading.Lock()
+        recorded = cast("dict[str, Any] | None", self._ledger.get_meta("settings"))
+        merged = effective_settings(settings, recorded)
+        explicit = {
+            "phrase_encoder": encoder_spec(phrase_encoder, merged.phrase_encoder),
+            "passage_encoder": encoder_spec(passage_encoder, merged.passage_encoder),
+        }
+        if extractor is not None:
+            explicit["extractor"] = extractor if isinstance(extractor, str) else extractor.name
+        self._settings = merged.changed(**explicit)
+        self._backends = Backends(
+            self._settings,
+            self._ledger,
+            phrase_encoder=phrase_encoder,
+            passage_encoder=passage_encoder,
+            extractor=extractor,
+            llm=llm,
+        )
+        if recorded is not None:
+            check_against_recorded(self._settings, recorded)
+            names = cast("dict[str, str] | None", self._ledger.get_meta("encoders")) or {}
+            self._backends.expect_encoders(names)
+            self._backends.check_given_encoders(
+                {role: recorded.get(role) != explicit[role] for role in names}
+            )
+        self._state = load_state(self._directory, self._settings)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    def retrieve(
+        self,
+        query: str,
+        k: int = 10,
+        method: Method | None = None,
+        query_entities: Sequence[str] | None = None,
+        restart_probability: float | None = None,
+    ) -> Result:
+        """Return the k passages that matter most for the query, best first, verbatim.
+
+        Parameters
+        ----------
+        query : str
+            Natural-language question; not empty.
+        k : int
+            Number of passages, at least 1; more than the memory holds gives all of them.
+        method : "hipporag" or "dense", optional
+            Default: `settings.method`.
+        query_entities : sequence of str, optional
+            Entities to start from. Without them the extractor finds them in the query.
+        restart_probability : float, optional
+            In (0, 1]. igraph's and networkx's damping = 1 - restart_probability.
+
+        Returns
+        -------
+        Result
+            `result.trace` says which method ran, why a fallback fired, and what was linked.
+
+        Raises
+        ------
+        InputError
+            Empty query, k below 1, restart probability out of range.
+        ConfigurationError
+            Unknown method.
+        """
+        if not isinstance(query, str) or not query.strip():
+            raise InputError(f"query must be a non-empty str, got {query!r}")
+        entities = None if query_entities is None else [query_entities]
+        return self.retrieve_many([query], k, method, entities, restart_probability)[0]
+
+    def retrieve_many(
+        self,
+        queries: Sequence[str],
+        k: int = 10,
+        method: Method | None = None,
+        query_entities: Sequence[Sequence[str] | None] | None = None,
+        restart_probability: float | None = None,
+    ) -> list[Result]:
+        """Retrieve for many queries at once, on all native threads; one `Result` per query.
+
+        Arguments are those of `retrieve`; `query_entities` has one item per query, None where the
+        extractor should find them. An empty query gets an empty result whose trace says so, and
+        the others proceed. Timings in the traces are the batch's, divided by its queries.
+        """
+        self._check_open()
+        batch = check_batch(
+            queries,
+            query_entities,
+            k=k,
+            method=method,
+            restart_probability=restart_probability,
+            settings=self._settings,
+        )
+        return answer_batch(batch, self._state, self._backends, self._ledger)
+
+    def passages(self) -> Iterator[Passage]:
+        """Iterate over what is stored, in the order it was added; ids are filled in."""
+        self._check_open()
+        for stored in self._ledger.iter_passages():
+            yield stored.passage
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return further ids of stored passages (one text given twice) and the id each stands for."""
+        self._check_open()
+        keys = self._ledger.aliases()
+        stored = self._ledger.passages(list(keys.values()))
+        return {alias: str(item.passage.id) for alias, item in zip(keys, stored, strict=True)}
+
+    def __len__(self) -> int:
+        self._check_open()
+        return self._ledger.num_passages()
+
+    def stats(self) -> MemoryStats:
+        """Return counts and sizes."""
+        self._check_open()
+        return measure(self._directory, self._state, self._settings)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def index(
+        self,
+        passages: PassageLike | Iterable[PassageLike | ItemFailure],
+        extractions: Supplied | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> IndexReport:
+        """Add passages, extract their facts, and make them retrievable.
+
+        Parameters
+        ----------
+        passages : str, Passage, dict, or iterable of them
+            Passages the memory already holds (same id, or same title and text) are not added
+            again. An iterable is read once and never held in memory as a whole.
+        extractions : sequence or mapping, optional
+            Facts you already have: one item per passage, or a mapping from passage id. An item is
+            an `Extraction`, a list of triples, or None where the extractor should work.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        IndexReport
+            What was added, what failed and why. A bad passage is reported, the others proceed.
+
+        Notes
+        -----
+        Everything finished is durable at once: after an interruption or a killed process, calling
+        `index` again, even with no passages, continues where it stopped. Failed extractions are
+        tried again. When a budget ends the run, `report.stopped` says so and the graph is built
+        from what there is; a refused key or an unreachable server raises `ProviderError`.
+        """
+        self._check_writable()
+        report_progress = progress if progress is not None else _no_progress
+        started = time.perf_counter()
+        with self._write_lock:
+            self._record_settings()
+            run = self._ledger.start_run(recordable(self._settings))
+            try:
+                report = self._index(passages, extractions, report_progress, started)
+            except BaseException as error:
+                self._ledger.finish_run(run, "interrupted", {"error": type(error).__name__})
+                raise
+            self._ledger.finish_run(run, "done", json.loads(json.dumps(asdict(report))))
+            return report
+
+    def close(self) -> None:
+        """Release the directory. Results already returned stay valid."""
+        if not self._closed:
+            self._closed = True
+            self._directory.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"{self._ledger.num_passages()} passages"
+        return f"<hippograph.Memory {str(self._directory.path)!r} mode={self._mode!r}: {state}>"
+
+    # --- internals ------------------------------------------------------------------------------
+
+    def _index(
+        self,
+        passages: PassageLike | Iterable[PassageLike | ItemFailure],
+        extractions: Supplied | None,
+        progress: ProgressCallback,
+        started: float,
+    ) -> IndexReport:
+        stored = store_passages(self._ledger, passages, extractions, progress)
+        summary, usage = ExtractionSummary(), Usage()
+        counts = self._ledger.counts()
+        if counts.extracted < counts.passages:
+            extractor = self._backends.extractor()
+            before = extractor.usage
+            summary = extract_pending(self._ledger, extractor, progress)
+            usage = extractor.usage - before
+        if self._snapshot_is_behind():
+            self._rebuild(progress)
+        num_relation, num_synonymy = count_pairs(self._state, self._settings)
+        graph = self._state.graph
+        return IndexReport(
+            added=stored.added,
+            duplicates=stored.duplicates,
+            extracted=summary.extracted + stored.supplied,
+            reused=stored.reused,
+            rejected=stored.rejected,
+            failed=summary.failed,
+            stopped=summary.stopped,
+            malformed_triples=summary.malformed_triples + stored.malformed_triples,
+            truncated_replies=summary.truncated_replies,
+            num_passages=self._ledger.num_passages(),
+            num_nodes=graph.num_nodes if graph is not None else 0,
+            num_relation_edges=num_relation,
+            num_synonymy_edges=num_synonymy,
+            usage=usage,
+            seconds=time.perf_counter() - started,
+        )
+
+    def _snapshot_is_behind(self) -> bool:
+        """True when the ledger holds what the snapshot does not, or nothing was published yet."""
+        counts, info = self._ledger.counts(), self._state.info
+        built_from = (info.get("num_passages", 0), info.get("num_extracted", 0))
+        return built_from != (counts.passages, counts.extracted)
+
+    def _record_settings(self) -> None:
+        wanted = recordable(self._settings)
+        if self._ledger.get_meta("settings") != wanted:
+            self._ledger.set_meta("settings", wanted)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"the memory {self._directory.path} is closed; open it again")
+
+    def _check_writable(self) -> None:
+        self._check_open()
+        if self._mode != "rw":
+            raise ReadOnlyError(
+                f"the memory {self._directory.path} was opened for reading; open it with mode='rw'"
+            )
+
+    def _rebuild(self, progress: ProgressCallback) -> None:
+        counts = self._ledger.counts()
+        phrase_encoder = self._backends.phrase_encoder()
+        passage_encoder = self._backends.passage_encoder()
+        names = {"phrase_encoder": phrase_encoder.name, "passage_encoder": passage_encoder.name}
+        self._ledger.set_meta("encoders", names)
+        self._backends.expect_encoders(names)
+        built = build_graph(
+            self._ledger,
+            self._settings,
+            phrase_encoder=phrase_encoder,
+            passage_encoder=passage_encoder,
+            previous=self._state.graph,
+            progress=progress,
+        )
+        progress("write", 0, 1)
+        self._directory.publish(
+            built.graph.to_arrays(),
+            {
+                "num_passages": counts.passages,
+                "num_extracted": counts.extracted,
+                "num_triples": built.num_triples,
+                "num_nameless_triples": built.num_nameless,
+                "settings": recordable(self._settings),
+                "encoders": names,
+            },
+        )
+        self._state = load_state(self._directory, self._settings)
+        progress("write", 1, 1)
+
+
+def _no_progress(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""

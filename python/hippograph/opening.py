@@ -1,0 +1,119 @@
+"""Which settings and back ends a memory is opened with, and whether they fit what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hippograph.backends import registry
+from hippograph.config import REMEMBERED_SETTINGS, STORED_SETTINGS, Settings
+from hippograph.errors import ConfigurationError, EncoderMismatchError
+from hippograph.protocols import ChatModel, Encoder, Extractor, ReplyCache
+
+_ENCODER_SETTINGS = ("phrase_encoder", "passage_encoder")
+
+
+def effective_settings(given: Settings | None, recorded: Mapping[str, Any] | None) -> Settings:
+    """Merge: argument or environment > what the memory recorded > default."""
+    given = given if given is not None else Settings()
+    explicit = {name: getattr(given, name) for name in given.model_fields_set}
+    known = set(STORED_SETTINGS) | set(REMEMBERED_SETTINGS)
+    stored = {name: value for name, value in (recorded or {}).items() if name in known}
+    merged = {**stored, **explicit}
+    if recorded is None and "synonymy_floor" not in explicit:
+        # A new memory asked for a tau below the default floor: store pairs down to there.
+        floor = Settings.model_fields["synonymy_floor"].default
+        merged["synonymy_floor"] = min(floor, merged.get("synonymy_threshold", floor))
+    return Settings(**merged)
+
+
+def check_against_recorded(settings: Settings, recorded: Mapping[str, Any]) -> None:
+    """Refuse settings that differ from those the stored data was made with."""
+    for name in STORED_SETTINGS:
+        if name in _ENCODER_SETTINGS or name not in recorded:
+            continue  # encoders are compared by the name of their vectors
+        if getattr(settings, name) != recorded[name]:
+            raise ConfigurationError(
+                f"this memory was built with {name}={recorded[name]!r}, not "
+                f"{getattr(settings, name)!r}; leave the setting out, or index into a new directory"
+            )
+
+
+def recordable(settings: Settings) -> dict[str, Any]:
+    """Return the settings that are written into the memory; never a key or an address."""
+    return {name: getattr(settings, name) for name in (*STORED_SETTINGS, *REMEMBERED_SETTINGS)}
+
+
+class Backends:
+    """Encoders and extractor of an open memory: given objects, or made from settings when needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        cache: ReplyCache,
+        *,
+        phrase_encoder: Encoder | str | None,
+        passage_encoder: Encoder | str | None,
+        extractor: Extractor | str | None,
+        llm: ChatModel | None,
+    ) -> None:
+        self._settings = settings
+        self._cache = cache
+        self._phrase_encoder = phrase_encoder
+        self._passage_encoder = passage_encoder
+        self._extractor = extractor
+        self._llm = llm
+        self._made: dict[str, Encoder] = {}
+        self._recorded_names: dict[str, str] = {}
+
+    def expect_encoders(self, names: Mapping[str, str]) -> None:
+        """Refuse, from now on, encoders of other names ("phrase_encoder", "passage_encoder")."""
+        self._recorded_names = dict(names)
+
+    def check_given_encoders(self, specs_differ: Mapping[str, bool]) -> None:
+        """Compare at once the encoders that were named by the caller; others when first used."""
+        if self._phrase_encoder is not None or specs_differ.get("phrase_encoder"):
+            self.phrase_encoder()
+        if self._passage_encoder is not None or specs_differ.get("passage_encoder"):
+            self.passage_encoder()
+
+    def phrase_encoder(self) -> Encoder:
+        return self._encoder("phrase_encoder", self._phrase_encoder, self._settings.phrase_encoder)
+
+    def passage_encoder(self) -> Encoder:
+        return self._encoder(
+            "passage_encoder", self._passage_encoder, self._settings.passage_encoder
+        )
+
+    def extractor(self) -> Extractor:
+        if self._extractor is None and self._llm is not None:
+            from hippograph.backends.llm_extractor import make_llm_extractor
+
+            self._extractor = make_llm_extractor(self._llm, self._settings, self._cache)
+        if self._extractor is None or isinstance(self._extractor, str):
+            spec = self._extractor or self._settings.extractor
+            self._extractor = registry.make_extractor(spec, self._settings, self._cache)
+        return self._extractor
+
+    def _encoder(self, role: str, given: Encoder | str | None, spec: str) -> Encoder:
+        if given is not None and not isinstance(given, str):
+            encoder = given
+        else:
+            wanted = given or spec
+            if wanted not in self._made:
+                self._made[wanted] = registry.make_encoder(wanted, self._settings)
+            encoder = self._made[wanted]
+        recorded = self._recorded_names.get(role)
+        if recorded is not None and encoder.name != recorded:
+            raise EncoderMismatchError(
+                f"this memory's vectors were made by {role} {recorded!r}, not {encoder.name!r}; "
+                f"open it with {recorded!r}, or index into a new directory"
+            )
+        return encoder
+
+
+def encoder_spec(given: Encoder | str | None, spec: str) -> str:
+    """Return what is recorded as the setting: the spec string, or the name of a given object."""
+    if given is None:
+        return spec
+    return given if isinstance(given, str) else given.name

@@ -1,0 +1,153 @@
+"""A checked batch of queries -> results with passages: entities, ranking, text of the winners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from hippograph.config import METHODS, Method, Settings
+from hippograph.errors import ConfigurationError, InputError
+from hippograph.graph import KnowledgeGraph
+from hippograph.opening import Backends
+from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
+from hippograph.state import State
+from hippograph.store.ledger import Ledger
+from hippograph.types import RankedPassage, Result, RetrievalTrace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Queries with everything that was asked of them; `entities` is None where unknown."""
+
+    queries: tuple[str, ...]
+    entities: tuple[tuple[str, ...] | None, ...]
+    k: int
+    method: Method
+    settings: Settings
+
+
+def check_batch(
+    queries: Sequence[str],
+    query_entities: Sequence[Sequence[str] | None] | None,
+    *,
+    k: int,
+    method: Method | None,
+    restart_probability: float | None,
+    settings: Settings,
+) -> Batch:
+    """Check the arguments of `Memory.retrieve_many`; InputError or ConfigurationError in words."""
+    if isinstance(queries, str):
+        raise InputError("queries must be a sequence of str; use retrieve() for one query")
+    for position, query in enumerate(queries):
+        if not isinstance(query, str):
+            raise InputError(f"query {position} must be a str, got {type(query).__name__}")
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"k must be an integer of at least 1, got {k!r}")
+    chosen = method if method is not None else settings.method
+    if chosen not in METHODS:
+        raise ConfigurationError(f"unknown method {chosen!r}; known methods: {', '.join(METHODS)}")
+    if restart_probability is not None:
+        if not 0.0 < restart_probability <= 1.0:
+            raise InputError(
+                f"restart_probability must be above 0 and at most 1, got {restart_probability!r}"
+            )
+        settings = settings.model_copy(update={"restart_probability": restart_probability})
+    return Batch(
+        queries=tuple(queries),
+        entities=_check_entities(len(queries), query_entities),
+        k=k,
+        method=chosen,
+        settings=settings,
+    )
+
+
+def _check_entities(
+    num_queries: int, query_entities: Sequence[Sequence[str] | None] | None
+) -> tuple[tuple[str, ...] | None, ...]:
+    if query_entities is None:
+        return (None,) * num_queries
+    if len(query_entities) != num_queries:
+        raise InputError(
+            f"query_entities has {len(query_entities)} items for {num_queries} queries; "
+            "give one per query, None where they should be extracted"
+        )
+    checked: list[tuple[str, ...] | None] = []
+    for position, entities in enumerate(query_entities):
+        if isinstance(entities, str):
+            raise InputError(
+                f"query_entities[{position}] is the str {entities!r}; give a list of str"
+            )
+        for entity in entities or ():
+            if not isinstance(entity, str):
+                raise InputError(f"query entity {entity!r} must be a str")
+        checked.append(None if entities is None else tuple(entities))
+    return tuple(checked)
+
+
+def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger) -> list[Result]:
+    """Run the batch on one committed state; empty queries get an empty result that says so."""
+    if state.graph is None or state.transition is None or state.graph.num_passages == 0:
+        return [_no_result(query, batch.method, "the memory is empty") for query in batch.queries]
+    stopwatch = Stopwatch()
+    usable = [i for i, query in enumerate(batch.queries) if query.strip()]
+    plans = _plan(batch, usable, backends)
+    stopwatch.lap("entities")
+    rankings = rank_queries(
+        plans,
+        state.graph,
+        state.transition,
+        batch.settings,
+        method=batch.method,
+        phrase_encoder=backends.phrase_encoder,
+        passage_encoder=backends.passage_encoder,
+        k=min(batch.k, state.graph.num_passages),
+        stopwatch=stopwatch,
+    )
+    fetched = [_fetch(ranking, state.graph, ledger) for ranking in rankings]
+    stopwatch.lap("fetch")
+    share = {stage: seconds / len(usable) for stage, seconds in stopwatch.seconds.items() if usable}
+    results = {
+        i: Result(
+            query=batch.queries[i],
+            passages=passages,
+            trace=replace(ranking.trace, timings=share),
+        )
+        for i, ranking, passages in zip(usable, rankings, fetched, strict=True)
+    }
+    return [
+        results.get(i) or _no_result(query, batch.method, "the query is empty")
+        for i, query in enumerate(batch.queries)
+    ]
+
+
+def _plan(batch: Batch, usable: Sequence[int], backends: Backends) -> list[QueryPlan]:
+    """Give each usable query its entities, extracting for all that need it in one call."""
+    entities = {i: batch.entities[i] for i in usable}
+    unknown = [i for i in usable if entities[i] is None]
+    if unknown and batch.method != "dense":
+        found = backends.extractor().query_entities([batch.queries[i] for i in unknown])
+        entities.update(zip(unknown, found, strict=True))
+    return [QueryPlan(query=batch.queries[i], entities=entities[i] or ()) for i in usable]
+
+
+def _fetch(ranking: Ranking, graph: KnowledgeGraph, ledger: Ledger) -> tuple[RankedPassage, ...]:
+    keys = [int(key) for key in graph.passage_keys[ranking.passages]]
+    stored = ledger.passages(keys)
+    return tuple(
+        RankedPassage(
+            id=cast(str, item.passage.id),
+            title=item.passage.title,
+            text=item.passage.text,
+            score=float(score),
+            rank=rank,
+            metadata=item.passage.metadata,
+            source=item.passage.source,
+        )
+        for rank, (item, score) in enumerate(zip(stored, ranking.scores, strict=True), start=1)
+    )
+
+
+def _no_result(query: str, method: Method, reason: str) -> Result:
+    trace = RetrievalTrace(method="none", requested_method=method, fallback_reason=reason)
+    return Result(query=query, passages=(), trace=trace)
