@@ -1,0 +1,1 @@
+"""Slow, obvious second implementations. Never imported by python/."""
