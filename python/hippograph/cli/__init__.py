@@ -1,0 +1,1 @@
+"""The command `hippograph`: one module per command, rendering apart from the work."""
