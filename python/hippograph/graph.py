@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,11 @@ class NodeNames(Sequence[str]):
     def _bytes(self, node_id: int) -> bytes:
         return self._blob[self._offsets[node_id] : self._offsets[node_id + 1]].tobytes()
 
-    def __getitem__(self, node_id):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, node_id: int) -> str: ...
+    @overload
+    def __getitem__(self, node_id: slice) -> list[str]: ...
+    def __getitem__(self, node_id: int | slice) -> str | list[str]:
         if isinstance(node_id, slice):
             return [self[i] for i in range(*node_id.indices(len(self)))]
         position = node_id + len(self) if node_id < 0 else node_id
@@ -188,7 +193,7 @@ class KnowledgeGraph:
             use_synonymy=use_synonymy,
         )
 
-    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays a snapshot stores; `from_arrays` is the inverse."""
         return {
             "node_name_bytes": self.names.blob,
@@ -207,9 +212,9 @@ class KnowledgeGraph:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> KnowledgeGraph:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> KnowledgeGraph:
         """Build the view over stored arrays; shapes that do not fit together are a FormatError."""
-        names = NodeNames(arrays["node_name_bytes"], arrays["node_name_offsets"])  # type: ignore[arg-type]
+        names = NodeNames(arrays["node_name_bytes"], arrays["node_name_offsets"])
         passage_keys = arrays["passage_keys"]
         graph = cls(
             names=names,
@@ -226,9 +231,9 @@ class KnowledgeGraph:
                 arrays["occurrence_counts"],
                 num_columns=len(passage_keys),
             ),
-            phrase_vectors=arrays["phrase_vectors"],  # type: ignore[arg-type]
-            passage_vectors=arrays["passage_vectors"],  # type: ignore[arg-type]
-            passage_keys=passage_keys,  # type: ignore[arg-type]
+            phrase_vectors=arrays["phrase_vectors"],
+            passage_vectors=arrays["passage_vectors"],
+            passage_keys=passage_keys,
         )
         sizes = {
             "edge_offsets": len(graph.edges.offsets) - 1,

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, cast
 
@@ -66,7 +67,7 @@ def open(  # noqa: A001 - the public name, as in hippograph.open(path)
     """
     if mode not in ("rw", "r"):
         raise InputError(f"mode must be 'rw' or 'r', got {mode!r}")
-    directory = MemoryDirectory.open(path, mode)
+    directory = MemoryDirectory.open(Path(path), mode)
     try:
         return Memory(
             directory,

@@ -14,7 +14,8 @@ from hippograph.types import ExtractionOutcome, Passage, Usage
 FloatVectors: TypeAlias = NDArray[np.float32]
 
 #: Called as progress(stage, done, total); total is None while unknown.
-#: Stages: "read", "extract", "encode phrases", "encode passages", "synonymy", "assemble", "write".
+#: Stages of indexing: "read", "extract", "assemble", "encode phrases", "encode passages",
+#: "synonymy", "write"; of an evaluation: "retrieve".
 ProgressCallback: TypeAlias = Callable[[str, int, int | None], None]
 
 

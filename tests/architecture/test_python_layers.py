@@ -15,18 +15,19 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python" / "hippograph"
 #: Layers, lowest first. A module imports only its own unit and units of lower layers.
 LAYERS = (
     ("types", "errors", "_version"),
-    ("config", "protocols"),
-    ("prompts", "kernels", "encoding"),
-    ("graph",),
+    ("config", "protocols", "input_files"),
+    ("prompts", "kernels", "encoding", "text_files"),
+    ("graph", "documents"),
     ("store",),
     ("indexing", "retrieval"),
     ("opening", "state"),
     ("querying",),
     ("memory",),
     ("__init__",),
-    ("documents", "input_files", "evaluation"),
+    ("evaluation",),
     ("demo",),
-    ("cli", "__main__"),
+    ("cli",),
+    ("__main__",),
 )
 RANK = {unit: rank for rank, units in enumerate(LAYERS) for unit in units}
 #: Adapters to the outside world, made only by the composition root and known to nobody else.

@@ -94,5 +94,4 @@ def _nearest_nodes(
 
 def _has_direction(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
     """False for zero rows, which stand for texts the encoder cannot represent."""
-    has_direction: NDArray[np.bool_] = vectors.any(axis=1)
-    return has_direction
+    return np.asarray(vectors.any(axis=1), dtype=np.bool_)
