@@ -20,6 +20,7 @@ from hippograph.indexing.pipeline import build_graph
 from hippograph.indexing.storing import Supplied, store_passages
 from hippograph.opening import (
     Backends,
+    ReadOnlyReplies,
     check_against_recorded,
     effective_settings,
     encoder_spec,
@@ -116,7 +117,7 @@ class Memory:
         self._settings = merged.changed(**explicit)
         self._backends = Backends(
             self._settings,
-            self._ledger,
+            self._ledger if mode == "rw" else ReadOnlyReplies(self._ledger),
             phrase_encoder=phrase_encoder,
             passage_encoder=passage_encoder,
             extractor=extractor,
@@ -276,7 +277,10 @@ class Memory:
         """Release the directory. Results already returned stay valid."""
         if not self._closed:
             self._closed = True
-            self._directory.close()
+            try:
+                self._backends.close()
+            finally:
+                self._directory.close()
 
     def __enter__(self) -> Memory:
         return self

@@ -44,6 +44,19 @@ def recordable(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in (*STORED_SETTINGS, *REMEMBERED_SETTINGS)}
 
 
+class ReadOnlyReplies:
+    """Replies a memory holds, for one that must not be written to: new ones are used and dropped."""
+
+    def __init__(self, replies: ReplyCache) -> None:
+        self._replies = replies
+
+    def get_reply(self, key: str) -> str | None:
+        return self._replies.get_reply(key)
+
+    def put_reply(self, key: str, value: str) -> None:
+        """Do nothing: the memory is open for reading."""
+
+
 class Backends:
     """Encoders and extractor of an open memory: given objects, or made from settings when needed."""
 
@@ -64,6 +77,7 @@ class Backends:
         self._extractor = extractor
         self._llm = llm
         self._made: dict[str, Encoder] = {}
+        self._made_extractor: Extractor | None = None
         self._recorded_names: dict[str, str] = {}
 
     def expect_encoders(self, names: Mapping[str, str]) -> None:
@@ -86,14 +100,24 @@ class Backends:
         )
 
     def extractor(self) -> Extractor:
-        if self._extractor is None and self._llm is not None:
-            from hippograph.backends.llm_extractor import make_llm_extractor
+        if self._extractor is not None and not isinstance(self._extractor, str):
+            return self._extractor
+        if self._made_extractor is None:
+            if self._extractor is None and self._llm is not None:
+                from hippograph.backends.llm_extractor import make_llm_extractor
 
-            self._extractor = make_llm_extractor(self._llm, self._settings, self._cache)
-        if self._extractor is None or isinstance(self._extractor, str):
-            spec = self._extractor or self._settings.extractor
-            self._extractor = registry.make_extractor(spec, self._settings, self._cache)
-        return self._extractor
+                self._made_extractor = make_llm_extractor(self._llm, self._settings, self._cache)
+            else:
+                spec = self._extractor or self._settings.extractor
+                self._made_extractor = registry.make_extractor(spec, self._settings, self._cache)
+        return self._made_extractor
+
+    def close(self) -> None:
+        """End connections and threads of an extractor that was made here, not given."""
+        close = getattr(self._made_extractor, "close", None)
+        self._made_extractor = None
+        if close is not None:
+            close()
 
     def _encoder(self, role: str, given: Encoder | str | None, spec: str) -> Encoder:
         if given is not None and not isinstance(given, str):
