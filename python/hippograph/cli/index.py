@@ -148,9 +148,15 @@ def _read_inputs(
 
     own_triples = content_suffix(openie) in (".jsonl", ".ndjson")
     known = (read_triples if own_triples else read_openie)(openie)
+    remarks = []
+    if known.unextracted:
+        remarks.append(
+            f"{len(known.unextracted):,} passages of {openie} have no facts there, because their "
+            "extraction had failed; they are extracted anew"
+        )
     if not inputs:
         facts = [*[None] * len(known.skipped), *known.extractions]
-        return [*known.skipped, *known.passages], facts, []
+        return [*known.skipped, *known.passages], facts, remarks
     by_text = {
         (passage.title, passage.text): extraction
         for passage, extraction in zip(known.passages, known.extractions, strict=True)
@@ -159,8 +165,9 @@ def _read_inputs(
     keys = [None if isinstance(item, ItemFailure) else (item.title, item.text) for item in items]
     matched = [None if key is None else by_text.get(key) for key in keys]
     unused = len(by_text.keys() - set(keys))
-    remark = f"{unused:,} passages of {openie} are in no INPUT and were not used"
-    return items, matched, [remark] if unused else []
+    if unused:
+        remarks.append(f"{unused:,} passages of {openie} are in no INPUT and were not used")
+    return items, matched, remarks
 
 
 def _problem(report: IndexReport, *, strict: bool) -> str | None:

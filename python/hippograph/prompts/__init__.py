@@ -1,0 +1,1 @@
+"""Prompt text out, parsed reply in: pure functions without network."""
