@@ -1,0 +1,34 @@
+"""The compiled kernels, typed and with their inputs checked. Nothing else imports `_core`.
+
+Arrays are converted here, visibly: ids to int32, offsets to int64, edge weights to float32, scores
+to float64, all C-contiguous. Whatever is wrong with an input is an `InputError` in words. Kernels
+run without the interpreter lock and give the same bytes for any `num_threads` (0 = all processors,
+1 = serial).
+"""
+
+from hippograph.kernels.graphs import build_edge_table, combine_weights
+from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.ranking import (
+    node_specificity,
+    passage_scores,
+    personalized_pagerank,
+    rank_passages,
+    top_k,
+)
+from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+
+__all__ = [
+    "EdgeTable",
+    "PprResult",
+    "RankedBatch",
+    "SeedBatch",
+    "SparseMatrix",
+    "Transition",
+    "build_edge_table",
+    "combine_weights",
+    "node_specificity",
+    "passage_scores",
+    "personalized_pagerank",
+    "rank_passages",
+    "top_k",
+]

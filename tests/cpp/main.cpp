@@ -1,0 +1,39 @@
+// Runs the suite named on the command line; CTest runs each as a test of its own.
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "check.hpp"
+
+namespace hippograph::testing {
+
+void test_csr_matrix(Checks& check);
+void test_graph_builder(Checks& check);
+void test_parallel(Checks& check);
+void test_personalized_pagerank(Checks& check);
+void test_rank_passages(Checks& check);
+void test_top_k(Checks& check);
+
+}  // namespace hippograph::testing
+
+int main(int argc, char** argv) {
+    using namespace hippograph::testing;
+    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 6> kSuites{{
+        {"csr_matrix", test_csr_matrix},
+        {"graph_builder", test_graph_builder},
+        {"parallel", test_parallel},
+        {"personalized_pagerank", test_personalized_pagerank},
+        {"rank_passages", test_rank_passages},
+        {"top_k", test_top_k},
+    }};
+    for (const auto& [name, run] : kSuites) {
+        if (argc != 2 || name != argv[1]) continue;
+        Checks check;
+        run(check);
+        std::printf("%s: %d checks\n", argv[1], check.num_checks());
+        return check.passed() ? 0 : 1;
+    }
+    std::fputs("usage: core_tests SUITE\n", stderr);
+    return 2;
+}
