@@ -38,6 +38,7 @@ check: $(STAMPS)/check
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(BIN)/mypy
+	$(BIN)/cmake --workflow --preset module
 
 format: $(STAMPS)/check
 	$(BIN)/ruff format .
@@ -64,7 +65,7 @@ $(STAMPS)/venv:
 	@touch $@
 
 $(STAMPS)/build-tools: $(STAMPS)/venv
-	$(PIP) 'scikit-build-core>=0.11' 'pybind11>=2.13' 'cmake>=3.25' ninja
+	$(PIP) 'scikit-build-core>=0.11' 'pybind11>=3.0' 'cmake>=3.25' ninja
 	@touch $@
 
 # Editable, so that changes to Python files need no reinstall; a change to csrc/ does.

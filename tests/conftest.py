@@ -5,6 +5,11 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, and a slow machine fails nothing.
+settings.register_profile("reproducible", derandomize=True, deadline=None)
+settings.load_profile("reproducible")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

@@ -1,6 +1,7 @@
 """Every setting, its default and where that default comes from.
 
-Precedence: argument > environment variable `HIPPOGRAPH_<NAME>` > what the memory recorded > default.
+Precedence: argument > environment variable `HIPPOGRAPH_<NAME>` > what the memory recorded >
+default.
 Keys are read from the environment only and are never written to a memory, a log or an error.
 """
 
@@ -160,7 +161,7 @@ class Settings(BaseSettings):
     max_iterations: int = Field(10_000, ge=1, description="Limit of solver steps per query.")
     num_threads: int = Field(0, ge=0, description="Threads of the native core; 0 = all cores.")
 
-    # Model servers ----------------------------------------------------------------------------------
+    # Model servers --------------------------------------------------------------------------------
     llm_base_url: str | None = Field(None, description="Chat endpoint; None = the SDK's default.")
     llm_api_key: SecretStr | None = Field(None, description="Else OPENAI_API_KEY. Never stored.")
     embedding_base_url: str | None = Field(None, description="Embeddings endpoint.")
@@ -170,7 +171,9 @@ class Settings(BaseSettings):
     llm_tokens_per_minute: int | None = Field(None, ge=1, description="None = no limit.")
     llm_timeout_seconds: float = Field(60.0, gt=0.0, description="Per request.")
     llm_max_attempts: int = Field(6, ge=1, description="Tries of one request, the first included.")
-    llm_max_reply_tokens: int = Field(4096, ge=1, description="Limit of one reply (published: 4096).")
+    llm_max_reply_tokens: int = Field(
+        4096, ge=1, description="Limit of one reply (published: 4096)."
+    )
     llm_structured_output: StructuredOutput = Field(
         "auto", description="JSON schema when the server honours it, else JSON mode, else neither."
     )
@@ -190,7 +193,7 @@ class Settings(BaseSettings):
         if self.synonymy_threshold < self.synonymy_floor:
             raise ValueError(
                 f"synonymy_threshold {self.synonymy_threshold:g} is below synonymy_floor "
-                f"{self.synonymy_floor:g}, under which pairs are not stored; lower synonymy_floor too"
+                f"{self.synonymy_floor:g}, under which pairs are not stored; lower the floor too"
             )
         return self
 

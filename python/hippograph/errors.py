@@ -1,18 +1,18 @@
 """Every exception hippograph raises on purpose. Catch `HippographError` for all of them.
 
-    HippographError
-      InputError            a value the caller passed is wrong (also a ValueError)
-      ConfigurationError    settings, names of methods or back ends, missing extras
-        MissingExtraError   an optional dependency is not installed; names the extra
-      StoreError            the memory on disk
-        NotAMemoryError     the directory is not a memory
-        FormatError         written by a newer hippograph, or damaged
-        LockedError         another process is writing
-        ReadOnlyError       opened for reading, or the disk does not allow writing
-        EncoderMismatchError  the memory's vectors came from another encoder
-      ProviderError         a model server
-        AuthenticationError   it refused the key
-        BudgetExceededError   the caller's token or money limit was reached
+HippographError
+  InputError            a value the caller passed is wrong (also a ValueError)
+  ConfigurationError    settings, names of methods or back ends, missing extras
+    MissingExtraError   an optional dependency is not installed; names the extra
+  StoreError            the memory on disk
+    NotAMemoryError     the directory is not a memory
+    FormatError         written by a newer hippograph, or damaged
+    LockedError         another process is writing
+    ReadOnlyError       opened for reading, or the disk does not allow writing
+    EncoderMismatchError  the memory's vectors came from another encoder
+  ProviderError         a model server
+    AuthenticationError   it refused the key
+    BudgetExceededError   the caller's token or money limit was reached
 """
 
 

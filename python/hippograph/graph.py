@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -39,7 +40,7 @@ class _UnicodeTable(dict[int, str | None]):
             mapped = None
         elif category[0] in "LMN" or character in _KEPT_ASCII_SYMBOLS:
             mapped = character
-        elif category[0] == "S" and code > 0x7F:  # emoji, currency, mathematical signs
+        elif category[0] == "S" and not character.isascii():  # emoji, currency, mathematical signs
             mapped = character
         else:
             mapped = " "
@@ -128,7 +129,7 @@ class NodeNames(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         whole = self._blob.tobytes()
         bounds = self._offsets.tolist()
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             yield whole[start:end].decode("utf-8", errors="replace")
 
     def find(self, name: str) -> int | None:

@@ -85,7 +85,7 @@ def open(  # noqa: A001 - the public name, as in hippograph.open(path)
 
 
 class Memory:
-    """A knowledge graph over passages. Make one with `hippograph.open`; use it as a context manager.
+    """A knowledge graph over passages; made by `hippograph.open`, used as a context manager.
 
     Queries may run from several threads; `index` from one at a time.
     """
@@ -211,7 +211,7 @@ class Memory:
             yield stored.passage
 
     def aliases(self) -> Mapping[str, str]:
-        """Return further ids of stored passages (one text given twice) and the id each stands for."""
+        """Return further ids of stored passages (one text, two ids) and the id each stands for."""
         self._check_open()
         keys = self._ledger.aliases()
         stored = self._ledger.passages(list(keys.values()))

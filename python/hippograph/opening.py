@@ -45,7 +45,7 @@ def recordable(settings: Settings) -> dict[str, Any]:
 
 
 class ReadOnlyReplies:
-    """Replies a memory holds, for one that must not be written to: new ones are used and dropped."""
+    """Stored replies of a memory that must not be written to: new ones are used and dropped."""
 
     def __init__(self, replies: ReplyCache) -> None:
         self._replies = replies
@@ -58,7 +58,7 @@ class ReadOnlyReplies:
 
 
 class Backends:
-    """Encoders and extractor of an open memory: given objects, or made from settings when needed."""
+    """Encoders and extractor of a memory: given objects, or made from settings when needed."""
 
     def __init__(
         self,
@@ -113,11 +113,14 @@ class Backends:
         return self._made_extractor
 
     def close(self) -> None:
-        """End connections and threads of an extractor that was made here, not given."""
-        close = getattr(self._made_extractor, "close", None)
+        """End connections and threads of what was made here, not given."""
+        made = [self._made_extractor, *self._made.values()]
         self._made_extractor = None
-        if close is not None:
-            close()
+        self._made.clear()
+        for backend in made:
+            close = getattr(backend, "close", None)
+            if close is not None:
+                close()
 
     def _encoder(self, role: str, given: Encoder | str | None, spec: str) -> Encoder:
         if given is not None and not isinstance(given, str):

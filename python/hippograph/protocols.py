@@ -1,4 +1,4 @@
-"""What the pipelines need from the outside world. Anything with these methods fits; no inheritance."""
+"""What the pipelines need from outside. Anything with these methods fits; no inheritance."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Encoder(Protocol):
         """True when encoding again would cost real money or time: the ledger then keeps vectors."""
 
     def encode(self, texts: Sequence[str]) -> FloatVectors:
-        """Return float32 (len(texts), dimension): unit rows, or a zero row for a text without tokens."""
+        """Return float32 (len(texts), dimension): unit rows; a zero row for text without tokens."""
 
 
 class ReplyCache(Protocol):
@@ -52,7 +52,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """Everything that can change the output: back end, model, version of the prompt or rules."""
+        """Everything that can change the output: back end, model, version of prompt or rules."""
 
     @property
     def usage(self) -> Usage:

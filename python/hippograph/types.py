@@ -160,7 +160,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPassage:
-    """A retrieved passage, verbatim. `rank` starts at 1; `score` is comparable within one result."""
+    """A retrieved passage, verbatim. `rank` starts at 1; `score` compares within one result."""
 
     id: str
     title: str

@@ -34,9 +34,7 @@ def weights(facts, combination: str = "sum") -> np.ndarray:
     from hippograph import kernels
 
     table = build_edges(facts, NO_SYNONYMS)
-    return dense(
-        kernels.combine_weights(table, combination=combination, synonymy_threshold=0.8)
-    )
+    return dense(kernels.combine_weights(table, combination=combination, synonymy_threshold=0.8))
 
 
 def test_nodes_are_heads_and_tails_in_code_point_order() -> None:
@@ -46,9 +44,7 @@ def test_nodes_are_heads_and_tails_in_code_point_order() -> None:
 
 
 def test_each_triple_mention_adds_to_the_pair() -> None:
-    facts = collect(
-        extraction(("a", "r", "b"), ("a", "r", "b")), extraction(("b", "other", "a"))
-    )
+    facts = collect(extraction(("a", "r", "b"), ("a", "r", "b")), extraction(("b", "other", "a")))
     assert weights(facts)[0, 1] == 3.0
     assert weights(facts, "overwrite")[0, 1] == 6.0  # both directions add up (published code)
 

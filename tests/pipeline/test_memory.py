@@ -6,10 +6,10 @@ import pathlib
 
 import numpy as np
 import pytest
+from tests.fakes import HashEncoder, ScriptedExtractor
 
 import hippograph
 from hippograph import Passage, Settings
-from tests.fakes import HashEncoder, ScriptedExtractor
 
 THOMAS = "Thomas studies synapses."
 ALZHEIMER = "Synapses fail early in Alzheimer's."
@@ -275,7 +275,10 @@ def test_a_refused_key_is_raised_after_storing(tmp_path) -> None:
 
 def test_costly_vectors_are_made_once(tmp_path) -> None:
     for _ in range(2):
-        phrase, passage = HashEncoder("fake:p", is_costly=True), HashEncoder("fake:q", is_costly=True)
+        phrase, passage = (
+            HashEncoder("fake:p", is_costly=True),
+            HashEncoder("fake:q", is_costly=True),
+        )
         with open_memory(tmp_path / "kb", phrase_encoder=phrase, passage_encoder=passage) as memory:
             memory.index([THOMAS, STANFORD])
     assert phrase.encoded == []
@@ -374,9 +377,11 @@ def test_bad_restart_probability(memory, restart: float) -> None:
 def test_reading_memory_cannot_be_written(tmp_path) -> None:
     with open_memory(tmp_path / "kb") as memory:
         memory.index([THOMAS])
-    with open_memory(tmp_path / "kb", mode="r") as memory:
-        with pytest.raises(hippograph.ReadOnlyError):
-            memory.index([STANFORD])
+    with (
+        open_memory(tmp_path / "kb", mode="r") as memory,
+        pytest.raises(hippograph.ReadOnlyError),
+    ):
+        memory.index([STANFORD])
 
 
 def test_closed_memory_says_so(tmp_path) -> None:
@@ -395,3 +400,13 @@ def test_keys_never_reach_the_directory(tmp_path) -> None:
         assert canary not in repr(memory) + repr(memory.settings)
     for path in (tmp_path / "kb").rglob("*"):
         assert path.is_dir() or canary.encode() not in path.read_bytes()
+
+
+def test_facts_can_be_supplied_later_for_passages_without_any(tmp_path) -> None:
+    """ "none" leaves passages pending, so that facts given later are taken."""
+    with open_memory(tmp_path / "kb", extractor="none") as memory:
+        memory.index([THOMAS, STANFORD])
+        assert memory.stats().num_pending == 2
+        report = memory.index([THOMAS, STANFORD], extractions=[TRIPLES[THOMAS], TRIPLES[STANFORD]])
+        assert (report.extracted, report.added, report.duplicates) == (2, 0, 2)
+        assert memory.retrieve(QUESTION, k=1, query_entities=["Stanford"])[0].text == STANFORD

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.quality.conftest import MINILM
+from tests.reference.published_hipporag import PublishedHippoRAG
 
 import hippograph
 from hippograph import Settings, kernels
 from hippograph.evaluation.query_entities import read_query_entities
 from hippograph.state import load_state
 from hippograph.store.directory import MemoryDirectory
-from tests.quality.conftest import MINILM
-from tests.reference.published_hipporag import PublishedHippoRAG
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterator
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hippograph.errors import InputError
+from hippograph.indexing.openie_file import read_text_file
 from hippograph.prompts.parsing import UnusableReplyError, parse_entities
 
-_GZIP_MAGIC = b"\x1f\x8b"
 #: Names of the columns in the published code's TSV.
 _TSV_QUERY, _TSV_ENTITIES = "query", "triples"
 
@@ -36,7 +35,7 @@ def read_query_entities(path: str | Path) -> dict[str, tuple[str, ...]]:
         When the file cannot be read or a line is of neither format; the message has its number.
     """
     path = Path(path)
-    text = _read_text(path)
+    text = read_text_file(path)
     read = _read_jsonl if text.lstrip().startswith("{") else _read_tsv
     recorded: dict[str, tuple[str, ...]] = {}
     for keys, entities in read(text, path):
@@ -95,16 +94,3 @@ def _read_tsv(text: str, path: Path) -> Iterator[tuple[list[str], tuple[str, ...
             yield [query], entities
     except csv.Error as error:
         raise InputError(f"{path}:{rows.line_num}: {error}") from error
-
-
-def _read_text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-        if data.startswith(_GZIP_MAGIC):
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be read: {reason}") from error

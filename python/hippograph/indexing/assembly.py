@@ -98,9 +98,7 @@ def _count_phrases(
     return counts
 
 
-def _occurrence_matrix(
-    counts: Sequence[Counter[str]], ids: dict[str, int]
-) -> kernels.SparseMatrix:
+def _occurrence_matrix(counts: Sequence[Counter[str]], ids: dict[str, int]) -> kernels.SparseMatrix:
     num_entries = sum(len(passage) for passage in counts)
     nodes = np.fromiter(
         (ids[name] for passage in counts for name in passage), dtype=np.int32, count=num_entries
@@ -116,9 +114,7 @@ def _occurrence_matrix(
     order = np.lexsort((passages, nodes))
     offsets = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(np.bincount(nodes, minlength=len(ids)), out=offsets[1:])
-    return kernels.SparseMatrix(
-        offsets, passages[order], values[order], num_columns=len(counts)
-    )
+    return kernels.SparseMatrix(offsets, passages[order], values[order], num_columns=len(counts))
 
 
 def build_edges(facts: Facts, synonyms: SynonymPairs) -> kernels.EdgeTable:

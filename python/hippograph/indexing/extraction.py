@@ -1,4 +1,4 @@
-"""Pending passages -> stored extractions. Whatever is finished is in the ledger, whatever happens."""
+"""Pending passages -> stored extractions. What is finished is in the ledger, whatever happens."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def _nearest_nodes(
         best[better] = values[better]
         best_ids[better] = ids[better] + start
     usable = _has_direction(vectors) & np.isfinite(best)
-    return {
-        name: (int(best_ids[i]), float(best[i])) for i, name in enumerate(names) if usable[i]
-    }
+    return {name: (int(best_ids[i]), float(best[i])) for i, name in enumerate(names) if usable[i]}
 
 
 def _has_direction(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Queries -> ranked passage ids: link, personalize, rank, in that order, with the dense fallback."""
+"""Queries -> ranked passage ids: link, personalize, rank, in that order; else dense."""
 
 from __future__ import annotations
 
