@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tests import loopback_server as loopback
-from tests.loopback_server import LoopbackServer, settings_for
 
 from hippograph.backends.chat_dialect import Dialect, honours_schema
 from hippograph.backends.openai_chat import make_openai_extractor
 from hippograph.prompts.openie import ENTITIES_SCHEMA
 from hippograph.protocols import ChatRequest
 from hippograph.types import ExtractionOutcome, Passage
+from tests import loopback_server as loopback
+from tests.loopback_server import LoopbackServer, settings_for
 
 PASSAGES = [Passage(text=f"Town{n} lies near Alpha.") for n in range(6)]
 

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from tests import loopback_server as loopback
-from tests.llm.sqlite_cache import SqliteCache
-from tests.loopback_server import LoopbackServer, settings_for
 
 from hippograph.backends.openai_chat import make_openai_chat, make_openai_extractor
 from hippograph.backends.openai_embeddings import make_openai_encoder
@@ -19,6 +16,9 @@ from hippograph.backends.provider_errors import hide_key, public_url, retry_afte
 from hippograph.config import Settings
 from hippograph.errors import AuthenticationError, ConfigurationError, HippographError
 from hippograph.types import Passage
+from tests import loopback_server as loopback
+from tests.llm.sqlite_cache import SqliteCache
+from tests.loopback_server import LoopbackServer, settings_for
 
 CANARY = "sk-canary-Zx81QwertyUiopAsdf5550123"
 PASSAGES = [Passage(text=f"Town{n} is old.") for n in range(50)]

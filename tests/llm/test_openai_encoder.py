@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from hippograph.backends.openai_embeddings import OpenAIEncoder, make_openai_encoder
+from hippograph.errors import AuthenticationError, ProviderError
 from tests import loopback_server as loopback
 from tests.loopback_server import (
     EMBEDDING_DIMENSION,
@@ -12,9 +15,6 @@ from tests.loopback_server import (
     settings_for,
     vector_of,
 )
-
-from hippograph.backends.openai_embeddings import OpenAIEncoder, make_openai_encoder
-from hippograph.errors import AuthenticationError, ProviderError
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tests import loopback_server as loopback
-from tests.llm.sqlite_cache import SqliteCache
-from tests.loopback_server import LoopbackServer, settings_for
 
 from hippograph.backends.openai_chat import make_openai_extractor
 from hippograph.errors import BudgetExceededError, ProviderError
 from hippograph.types import Extraction, ExtractionOutcome, Passage, Triple
+from tests import loopback_server as loopback
+from tests.llm.sqlite_cache import SqliteCache
+from tests.loopback_server import LoopbackServer, settings_for
 
 CITIES = ("Oslo", "Lima", "Cairo", "Hanoi", "Quito", "Dakar", "Sofia", "Perth")
 PASSAGES = [Passage(title=city, text=f"{city} lies near Alpha and Beta.") for city in CITIES]

@@ -6,10 +6,10 @@ import pathlib
 
 import numpy as np
 import pytest
-from tests.fakes import HashEncoder, ScriptedExtractor
 
 import hippograph
 from hippograph import Passage, Settings
+from tests.fakes import HashEncoder, ScriptedExtractor
 
 THOMAS = "Thomas studies synapses."
 ALZHEIMER = "Synapses fail early in Alzheimer's."

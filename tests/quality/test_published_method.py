@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.quality.conftest import MINILM
-from tests.reference.published_hipporag import PublishedHippoRAG
 
 import hippograph
 from hippograph import Settings, kernels
 from hippograph.evaluation.query_entities import read_query_entities
 from hippograph.state import load_state
 from hippograph.store.directory import MemoryDirectory
+from tests.quality.conftest import MINILM
+from tests.reference.published_hipporag import PublishedHippoRAG
+from tests.reference.scipy_ranking import race_over, run_race
 
 pytestmark = pytest.mark.slow
 
@@ -123,3 +124,24 @@ def test_preset_and_encoder_are_what_was_asked_for(published_memory) -> None:
         assert memory.settings.normalizer == "ascii"
         assert memory.stats().num_nodes == 16_234  # 16,235 less the one without a name
         assert memory.settings.phrase_encoder == MINILM
+
+
+@pytest.mark.parametrize("restart", [0.15, 0.5])
+def test_not_slower_than_scipy_on_the_real_graph(published_memory, restart: float) -> None:
+    with MemoryDirectory.open(published_memory, "r") as directory:
+        graph = load_state(directory, Settings.preset("published")).graph
+    race = race_over(
+        graph.weights(combination="overwrite", synonymy_threshold=0.8, use_synonymy=True),
+        graph.occurrences,
+    )
+    random = np.random.default_rng(5)
+    connected = np.flatnonzero(race.transition.degrees > 0)
+    queries = [
+        kernels.SeedBatch(
+            offsets=np.array([0, 3]),
+            nodes=random.choice(connected, 3, replace=False).astype(np.int32),
+            weights=random.uniform(0.1, 1.0, 3),
+        )
+        for _ in range(30)
+    ]
+    assert run_race(race, queries, restart) >= 1.0
