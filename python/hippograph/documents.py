@@ -192,6 +192,8 @@ def _to_item(record: Any, where: str) -> Item:
         return _to_passage(record, where)
     except InputError as error:
         return ItemFailure(item=where, reason=str(error))
+    except RecursionError:  # of `_finite`
+        return ItemFailure(item=where, reason="the metadata are nested too deeply")
 
 
 def _to_passage(record: Any, where: str) -> Passage:

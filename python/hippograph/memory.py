@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, cast
 
@@ -18,13 +16,15 @@ from hippograph.indexing.extraction import ExtractionSummary, extract_pending
 from hippograph.indexing.intake import PassageLike
 from hippograph.indexing.pipeline import build_graph
 from hippograph.indexing.storing import Supplied, store_passages
+from hippograph.indexing.turn import IndexTurn
 from hippograph.opening import (
     Backends,
     ReadOnlyReplies,
     check_against_recorded,
+    checked_path,
     effective_settings,
-    encoder_spec,
     recordable,
+    spec_of,
 )
 from hippograph.protocols import ChatModel, Encoder, Extractor, ProgressCallback
 from hippograph.querying import answer_batch, check_batch
@@ -68,7 +68,7 @@ def open(  # noqa: A001 - the public name, as in hippograph.open(path)
     """
     if mode not in ("rw", "r"):
         raise InputError(f"mode must be 'rw' or 'r', got {mode!r}")
-    directory = MemoryDirectory.open(Path(path), mode)
+    directory = MemoryDirectory.open(checked_path(path), mode)
     try:
         return Memory(
             directory,
@@ -105,15 +105,15 @@ class Memory:
         self._ledger = directory.ledger
         self._mode = mode
         self._closed = False
-        self._write_lock = threading.Lock()
+        self._turn = IndexTurn()
         recorded = cast("dict[str, Any] | None", self._ledger.get_meta("settings"))
         merged = effective_settings(settings, recorded)
         explicit = {
-            "phrase_encoder": encoder_spec(phrase_encoder, merged.phrase_encoder),
-            "passage_encoder": encoder_spec(passage_encoder, merged.passage_encoder),
+            "phrase_encoder": spec_of(phrase_encoder, "encoder", merged.phrase_encoder),
+            "passage_encoder": spec_of(passage_encoder, "encoder", merged.passage_encoder),
         }
         if extractor is not None:
-            explicit["extractor"] = extractor if isinstance(extractor, str) else extractor.name
+            explicit["extractor"] = spec_of(extractor, "extractor")
         self._settings = merged.changed(**explicit)
         self._backends = Backends(
             self._settings,
@@ -257,12 +257,13 @@ class Memory:
         Everything finished is durable at once: after an interruption or a killed process, calling
         `index` again, even with no passages, continues where it stopped. Failed extractions are
         tried again. When a budget ends the run, `report.stopped` says so and the graph is built
-        from what there is; a refused key or an unreachable server raises `ProviderError`.
+        from what there is; a refused key, or a server that fails many passages in a row, raises
+        `ProviderError`.
         """
         self._check_writable()
         report_progress = progress if progress is not None else _no_progress
         started = time.perf_counter()
-        with self._write_lock:
+        with self._turn.taken():
             self._record_settings()
             run = self._ledger.start_run(recordable(self._settings))
             try:
@@ -344,7 +345,9 @@ class Memory:
 
     def _record_settings(self) -> None:
         wanted = recordable(self._settings)
-        if self._ledger.get_meta("settings") != wanted:
+        recorded = cast("dict[str, Any] | None", self._ledger.get_meta("settings"))
+        if recorded != wanted:
+            self._backends.check_new(recorded or {})
             self._ledger.set_meta("settings", wanted)
 
     def _check_open(self) -> None:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hippograph.backends import registry
 from hippograph.config import REMEMBERED_SETTINGS, STORED_SETTINGS, Settings
-from hippograph.errors import ConfigurationError, EncoderMismatchError
+from hippograph.errors import ConfigurationError, EncoderMismatchError, InputError
 from hippograph.protocols import ChatModel, Encoder, Extractor, ReplyCache
 
 _ENCODER_SETTINGS = ("phrase_encoder", "passage_encoder")
+_EXAMPLES = {"encoder": "wordllama", "extractor": "offline"}
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path the operating system can have, or raise InputError."""
+    try:
+        checked = Path(path)
+        possible = b"\0" not in os.fsencode(checked)
+    except (TypeError, UnicodeEncodeError):
+        possible = False
+    if not possible:
+        raise InputError(f"path must name a directory, got {path!r}")
+    return checked
 
 
 def effective_settings(given: Settings | None, recorded: Mapping[str, Any] | None) -> Settings:
     """Merge: argument or environment > what the memory recorded > default."""
     given = given if given is not None else Settings()
+    if not isinstance(given, Settings):
+        raise ConfigurationError(
+            f"settings must be hippograph.Settings(...), not {type(given).__name__}"
+        )
     explicit = {name: getattr(given, name) for name in given.model_fields_set}
     known = set(STORED_SETTINGS) | set(REMEMBERED_SETTINGS)
     stored = {name: value for name, value in (recorded or {}).items() if name in known}
@@ -91,6 +110,25 @@ class Backends:
         if self._passage_encoder is not None or specs_differ.get("passage_encoder"):
             self.passage_encoder()
 
+    def check_new(self, recorded: Mapping[str, Any]) -> None:
+        """Refuse unusable specs that are not `recorded` yet, before passages are paid for.
+
+        Encoders are made, which they will be anyway. Of the extractor only the kind is looked at:
+        it may be costly to load, and is not needed where facts are supplied.
+        """
+        if self._settings.phrase_encoder != recorded.get("phrase_encoder"):
+            self.phrase_encoder()
+        if self._settings.passage_encoder != recorded.get("passage_encoder"):
+            self.passage_encoder()
+        spec = self._settings.extractor
+        is_spec = self._extractor is None or isinstance(self._extractor, str)
+        if is_spec and spec != recorded.get("extractor"):
+            known = registry.known_extractors()
+            if spec.strip().partition(":")[0] not in {form.partition(":")[0] for form in known}:
+                raise ConfigurationError(
+                    f"unknown extractor {spec!r}; known extractors: {', '.join(known)}"
+                )
+
     def phrase_encoder(self) -> Encoder:
         return self._encoder("phrase_encoder", self._phrase_encoder, self._settings.phrase_encoder)
 
@@ -139,8 +177,14 @@ class Backends:
         return encoder
 
 
-def encoder_spec(given: Encoder | str | None, spec: str) -> str:
+def spec_of(given: Encoder | Extractor | str | None, kind: str, default: str = "") -> str:
     """Return what is recorded as the setting: the spec string, or the name of a given object."""
     if given is None:
-        return spec
-    return given if isinstance(given, str) else given.name
+        return default
+    name = given if isinstance(given, str) else getattr(given, "name", None)
+    if not isinstance(name, str):
+        raise ConfigurationError(
+            f"{given!r} is no {kind}: give a spec such as {_EXAMPLES[kind]!r}, or an object with "
+            f"the methods of hippograph.protocols.{kind.capitalize()}"
+        )
+    return name

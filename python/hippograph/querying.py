@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from numbers import Integral, Real
+from typing import Any, cast
 
 from hippograph.config import METHODS, Method, Settings
-from hippograph.errors import ConfigurationError, InputError
+from hippograph.errors import ConfigurationError, InputError, ProviderError
 from hippograph.graph import KnowledgeGraph
 from hippograph.opening import Backends
+from hippograph.protocols import Extractor
 from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
 from hippograph.state import State
 from hippograph.store.ledger import Ledger
@@ -39,24 +41,25 @@ def check_batch(
     """Check the arguments of `Memory.retrieve_many`; InputError or ConfigurationError in words."""
     if isinstance(queries, str):
         raise InputError("queries must be a sequence of str; use retrieve() for one query")
+    queries = _items(queries, "queries", "str")
     for position, query in enumerate(queries):
         if not isinstance(query, str):
             raise InputError(f"query {position} must be a str, got {type(query).__name__}")
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise InputError(f"k must be an integer of at least 1, got {k!r}")
     chosen = method if method is not None else settings.method
     if chosen not in METHODS:
         raise ConfigurationError(f"unknown method {chosen!r}; known methods: {', '.join(METHODS)}")
     if restart_probability is not None:
-        if not 0.0 < restart_probability <= 1.0:
+        if not isinstance(restart_probability, Real) or not 0.0 < restart_probability <= 1.0:
             raise InputError(
                 f"restart_probability must be above 0 and at most 1, got {restart_probability!r}"
             )
-        settings = settings.model_copy(update={"restart_probability": restart_probability})
+        settings = settings.model_copy(update={"restart_probability": float(restart_probability)})
     return Batch(
         queries=tuple(queries),
         entities=_check_entities(len(queries), query_entities),
-        k=k,
+        k=int(k),
         method=chosen,
         settings=settings,
     )
@@ -67,28 +70,45 @@ def _check_entities(
 ) -> tuple[tuple[str, ...] | None, ...]:
     if query_entities is None:
         return (None,) * num_queries
-    if len(query_entities) != num_queries:
+    per_query = _items(query_entities, "query_entities", "lists of str")
+    if len(per_query) != num_queries:
         raise InputError(
-            f"query_entities has {len(query_entities)} items for {num_queries} queries; "
+            f"query_entities has {len(per_query)} items for {num_queries} queries; "
             "give one per query, None where they should be extracted"
         )
-    checked: list[tuple[str, ...] | None] = []
-    for position, entities in enumerate(query_entities):
-        if isinstance(entities, str):
-            raise InputError(
-                f"query_entities[{position}] is the str {entities!r}; give a list of str"
-            )
-        for entity in entities or ():
-            if not isinstance(entity, str):
-                raise InputError(f"query entity {entity!r} must be a str")
-        checked.append(None if entities is None else tuple(entities))
-    return tuple(checked)
+    return tuple(
+        None if entities is None else _check_query_entities(position, entities)
+        for position, entities in enumerate(per_query)
+    )
+
+
+def _check_query_entities(position: int, entities: object) -> tuple[str, ...]:
+    if isinstance(entities, str):
+        raise InputError(f"query_entities[{position}] is the str {entities!r}; give a list of str")
+    checked = _items(entities, f"query_entities[{position}]", "str")
+    for entity in checked:
+        if not isinstance(entity, str):
+            raise InputError(f"query entity {entity!r} must be a str")
+    return checked
+
+
+def _items(values: object, name: str, kind: str) -> tuple[Any, ...]:
+    """Return what a caller gave as a sequence; a generator is read here, once."""
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a sequence of {kind}, got {type(values).__name__}")
+    return tuple(values)
 
 
 def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger) -> list[Result]:
     """Run the batch on one committed state; empty queries get an empty result that says so."""
     if state.graph is None or state.transition is None or state.graph.num_passages == 0:
-        return [_no_result(query, batch.method, "the memory is empty") for query in batch.queries]
+        waiting = ledger.num_passages()
+        reason = (
+            f"none of the {waiting} stored passages is indexed yet; run index again to finish"
+            if waiting
+            else "the memory is empty"
+        )
+        return [_no_result(query, batch.method, reason) for query in batch.queries]
     stopwatch = Stopwatch()
     usable = [i for i, query in enumerate(batch.queries) if query.strip()]
     plans = _plan(batch, usable, backends)
@@ -126,9 +146,20 @@ def _plan(batch: Batch, usable: Sequence[int], backends: Backends) -> list[Query
     entities = {i: batch.entities[i] for i in usable}
     unknown = [i for i in usable if entities[i] is None]
     if unknown and batch.method != "dense":
-        found = backends.extractor().query_entities([batch.queries[i] for i in unknown])
+        found = _extracted(backends.extractor(), [batch.queries[i] for i in unknown])
         entities.update(zip(unknown, found, strict=True))
     return [QueryPlan(query=batch.queries[i], entities=entities[i] or ()) for i in usable]
+
+
+def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the extractor's entities per query, checked like those of a caller."""
+    try:
+        checked = _check_entities(len(queries), extractor.query_entities(queries))
+    except InputError as error:
+        raise ProviderError(
+            f"extractor {extractor.name!r} returned something unusable: {error}"
+        ) from None
+    return tuple(entities or () for entities in checked)
 
 
 def _fetch(ranking: Ranking, graph: KnowledgeGraph, ledger: Ledger) -> tuple[RankedPassage, ...]:

@@ -13,6 +13,7 @@ from hippograph.config import Settings
 from hippograph.errors import FormatError
 from hippograph.graph import KnowledgeGraph
 from hippograph.store.directory import MemoryDirectory
+from hippograph.store.layout import POINTER
 from hippograph.types import MemoryStats
 
 
@@ -34,20 +35,29 @@ def load_state(directory: MemoryDirectory, settings: Settings) -> State:
     try:
         arrays = {name: snapshot.array(name) for name in snapshot.names}
         graph = KnowledgeGraph.from_arrays(arrays)
+        transition = kernels.Transition(
+            graph.weights(
+                combination=settings.edge_combination,
+                synonymy_threshold=settings.synonymy_threshold,
+                use_synonymy=settings.use_synonymy,
+            )
+        )
     except KeyError as error:
-        raise FormatError(f"snapshot {snapshot.number} lacks the array {error}") from None
-    except ValueError as error:  # the core's checks of offsets and ids
-        raise FormatError(f"snapshot {snapshot.number} is damaged: {error}") from None
-    weights = graph.weights(
-        combination=settings.edge_combination,
-        synonymy_threshold=settings.synonymy_threshold,
-        use_synonymy=settings.use_synonymy,
-    )
+        raise _damaged(directory, snapshot.number, f"it lacks the array {error}") from None
+    except (FormatError, ValueError) as error:  # sizes, and the core's checks of offsets and ids
+        raise _damaged(directory, snapshot.number, str(error)) from None
     return State(
         graph=graph,
-        transition=kernels.Transition(weights),
+        transition=transition,
         snapshot=snapshot.number,
         info=snapshot.info,
+    )
+
+
+def _damaged(directory: MemoryDirectory, number: int, reason: str) -> FormatError:
+    return FormatError(
+        f"snapshot {number} of {directory.path} is damaged: {reason}; remove its {POINTER} and "
+        "index again, even with no passages: the graph is rebuilt from the ledger"
     )
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, overload
-
-_NO_ITEMS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +28,7 @@ class Passage:
     text: str
     title: str = ""
     id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=lambda: _NO_ITEMS)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
 
 
@@ -167,7 +164,7 @@ class RankedPassage:
     text: str
     score: float
     rank: int
-    metadata: Mapping[str, Any] = field(default_factory=lambda: _NO_ITEMS)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
 
 
@@ -176,7 +173,8 @@ class LinkedNode:
     """A query entity and the graph node it was linked to.
 
     `similarity` is the cosine of their vectors, 1.0 when `exact` (equal after normalisation);
-    `weight` is the node's share of the personalization vector, before division by the sum.
+    `weight` is the node's entry of the personalization vector, before division by the sum; a node
+    that several entities link to is listed with each of them and counts once.
     """
 
     entity: str
@@ -198,23 +196,26 @@ class RetrievalTrace:
     requested_method : str
         The method that was asked for; differs from `method` when a fallback fired.
     fallback_reason : str or None
-        Why `method` is not `requested_method`.
+        Why `method` is not `requested_method`, or why the order of a dense result says nothing.
     score_kind : str
-        What `score` means: "ppr" (sum of PageRank over the passage's phrases) or "cosine".
+        What `score` means: "ppr" (sum over the passage's phrases of PageRank times occurrences,
+        by default one per distinct triple) or "cosine".
     query_entities : tuple of str
         Entities of the query, as given or extracted.
     linked_nodes : tuple of LinkedNode
         One per entity that was linked.
     num_reached : int
-        Passages with a score above zero; the others follow them in id order.
+        Passages with a computed score above zero; the others follow in tie order. Scores smaller
+        than `error_bound` may come out as zero.
     iterations : int
         Steps of the PageRank solver; 0 when it did not run.
     error_bound : float
-        Proven bound on the L1 error of the node scores.
+        Proven bound on the L1 error of the node scores, which sum to 1; 0 without PageRank.
     converged : bool
         False when the iteration limit ended the solver before its tolerance.
     timings : mapping of str to float
-        Seconds spent in each stage.
+        Seconds spent in each stage, loading of models included; in a batch, an equal share of what
+        the whole batch took.
     """
 
     method: str
@@ -227,7 +228,7 @@ class RetrievalTrace:
     iterations: int = 0
     error_bound: float = 0.0
     converged: bool = True
-    timings: Mapping[str, float] = field(default_factory=lambda: _NO_ITEMS)
+    timings: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from hippograph.config import METHODS
-from hippograph.types import ItemFailure, Passage, Usage
+from hippograph.types import ItemFailure, Passage, RetrievalTrace, Usage
+from hippograph.types import Result as RetrievalResult
 
 Run = Callable[..., Any]
 
@@ -62,6 +63,14 @@ class TestIndex:
         assert len(memory.stored) == 3
         assert run("index", "kb", corpus, "--strict").exit_code == 1
 
+    def test_an_extractor_with_nothing_to_do_is_said(
+        self, run: Run, memory: Any, corpus: Path
+    ) -> None:
+        first = run("index", "kb", corpus, "--extractor", "none")
+        again = run("index", "kb", corpus, "--extractor", "none")
+        assert "none was not used" not in first.stderr
+        assert "none was not used" in again.stderr
+
     def test_options_become_settings(self, run: Run, memory: Any, corpus: Path) -> None:
         line = (
             "--preset published --synonymy-threshold 0.9 --normalizer unicode --extractor none "
@@ -93,6 +102,7 @@ class TestIndex:
         [
             (["--preset", "best"], "unknown preset 'best'; known presets: default, published"),
             (["--set", "nonsense=1"], "unknown setting 'nonsense'"),
+            (["--set", "tolerence=1"], "unknown setting 'tolerence'; did you mean 'tolerance'?"),
             (["--set", "tolerance"], "NAME=VALUE"),
             (["--set", "llm_api_key=sk-1"], "HIPPOGRAPH_LLM_API_KEY"),
             (["--synonymy-threshold", "2"], "synonymy_threshold"),
@@ -229,6 +239,21 @@ class TestSearch:
         assert "12 steps, L1 error at most 1.0e-07" in out
         assert "rank 2.0 ms" in out
 
+    def test_an_order_without_meaning_is_no_fallback(self, run: Run, filled: Any) -> None:
+        trace = RetrievalTrace(
+            method="dense", requested_method="dense", fallback_reason="no known token"
+        )
+        filled.retrieve = lambda query, **_: RetrievalResult(query=query, passages=(), trace=trace)
+        out = run("search", "kb", "engine", "--method", "dense").stdout
+        assert "dense: no known token" in out
+
+    def test_the_server_of_a_memory_can_be_named(self, run: Run, filled: Any) -> None:
+        url = "http://127.0.0.1:1/v1"
+        for option in ("llm_base_url", "embedding_base_url"):
+            flag = f"--{option.replace('_', '-')}"
+            assert run("search", "kb", "engine", flag, url).exit_code == 0
+            assert getattr(filled.settings, option) == url
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
@@ -290,8 +315,8 @@ class TestEval:
         assert "all_recall@20" in out
         assert "75.0" in out
         assert "2 hops" in out
-        assert "1 gold passages not in the memory" in out
-        assert "1 records of the question file left out" in out
+        assert "1 gold passage not in the memory" in out
+        assert "1 record of the question file left out" in out
         assert "p99" in out
 
     def test_ablations_and_method(

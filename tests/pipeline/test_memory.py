@@ -410,3 +410,27 @@ def test_facts_can_be_supplied_later_for_passages_without_any(tmp_path) -> None:
         report = memory.index([THOMAS, STANFORD], extractions=[TRIPLES[THOMAS], TRIPLES[STANFORD]])
         assert (report.extracted, report.added, report.duplicates) == (2, 0, 2)
         assert memory.retrieve(QUESTION, k=1, query_entities=["Stanford"])[0].text == STANFORD
+
+
+def test_passages_that_wait_for_the_index_are_not_called_an_empty_memory(tmp_path) -> None:
+    interrupted = ScriptedExtractor(TRIPLES, raise_after=(0, KeyboardInterrupt()))
+    with open_memory(tmp_path / "kb", extractor=interrupted) as memory:
+        with pytest.raises(KeyboardInterrupt):
+            memory.index([THOMAS, OTHER])
+        trace = memory.retrieve(QUESTION).trace
+    assert trace.method == "none"
+    assert "none of the 2 stored passages is indexed yet" in trace.fallback_reason
+
+
+@pytest.mark.parametrize("role", ["phrase_encoder", "passage_encoder", "extractor"])
+def test_a_misspelt_back_end_costs_nothing_and_is_not_remembered(tmp_path, role: str) -> None:
+    extractor = ScriptedExtractor(TRIPLES)
+    with (
+        open_memory(tmp_path / "kb", **{"extractor": extractor, role: "ofline"}) as misspelt,
+        pytest.raises(hippograph.ConfigurationError, match=r"unknown \w+ 'ofline'; known"),
+    ):
+        misspelt.index([THOMAS])
+    assert extractor.extracted == []
+    with open_memory(tmp_path / "kb") as memory:
+        assert getattr(memory.settings, role) != "ofline"
+        assert memory.index([THOMAS]).extracted == 1

@@ -11,6 +11,8 @@ from hippograph.cli.options import (
     AsJson,
     Assignments,
     Debug,
+    EmbeddingBaseUrl,
+    LlmBaseUrl,
     MemoryDir,
     MethodName,
     Quiet,
@@ -80,6 +82,8 @@ def evaluate_command(
             help="Score passages by the query nodes alone, without PageRank.",
         ),
     ] = False,
+    llm_base_url: LlmBaseUrl = None,
+    embedding_base_url: EmbeddingBaseUrl = None,
     assignments: Assignments = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -106,6 +110,8 @@ def evaluate_command(
     settings = settings_from(
         {
             "synonymy_threshold": synonymy_threshold,
+            "llm_base_url": llm_base_url,
+            "embedding_base_url": embedding_base_url,
             "node_specificity": False if no_node_specificity else None,
             "use_synonymy": False if no_synonymy else None,
             "propagation": "none" if query_nodes_only else None,

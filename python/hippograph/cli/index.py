@@ -13,10 +13,8 @@ from hippograph.cli.index_options import (
     BudgetCost,
     BudgetTokens,
     CompletionPrice,
-    EmbeddingBaseUrl,
     Extractor,
     Inputs,
-    LlmBaseUrl,
     MaxConcurrency,
     Normalizer,
     OpenieFile,
@@ -32,6 +30,8 @@ from hippograph.cli.options import (
     AsJson,
     Assignments,
     Debug,
+    EmbeddingBaseUrl,
+    LlmBaseUrl,
     MemoryDir,
     Quiet,
     SynonymyThreshold,
@@ -122,6 +122,11 @@ def index(
         show_progress(quiet=quiet) as progress,
     ):
         report = memory.index(passages, extractions=extractions, progress=progress)
+    if extractor is not None and report.duplicates and not report.extracted + len(report.failed):
+        remarks.append(
+            f"facts stored already stay as they are: {extractor} was not used, but from now on "
+            "finds the entities of questions"
+        )
     if not quiet:
         for remark in remarks:
             notes().print(remark, soft_wrap=True)

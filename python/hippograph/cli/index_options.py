@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from hippograph.cli.options import MODEL_SERVER as _SERVER
+
 _MODELS = "Models"
-_SERVER = "Model server (openai:...; the key is OPENAI_API_KEY in the environment)"
 _GRAPH = "Graph"
 
 
@@ -44,7 +45,7 @@ PresetName = Annotated[
         "--preset",
         panel=_GRAPH,
         metavar="NAME",
-        text="default, or published: exactly the choices of the published code.",
+        text="default, or published: the published code's choices; README has the table.",
     ),
 ]
 Normalizer = Annotated[
@@ -71,7 +72,8 @@ Extractor = Annotated[
         "--extractor",
         panel=_MODELS,
         metavar="SPEC",
-        text="Finds entities and facts: offline, openai:MODEL, transformers:MODEL, none.",
+        text="Finds facts in passages that have none yet, and entities in questions: offline, "
+        "openai:MODEL, transformers:MODEL, none.",
     ),
 ]
 PhraseEncoder = Annotated[
@@ -91,14 +93,6 @@ PassageEncoder = Annotated[
         metavar="SPEC",
         text="Encoder of passages and queries, for dense retrieval.",
     ),
-]
-LlmBaseUrl = Annotated[
-    str | None,
-    _option("--llm-base-url", panel=_SERVER, metavar="URL", text="Chat endpoint."),
-]
-EmbeddingBaseUrl = Annotated[
-    str | None,
-    _option("--embedding-base-url", panel=_SERVER, metavar="URL", text="Embeddings endpoint."),
 ]
 BudgetTokens = Annotated[
     int | None,

@@ -14,6 +14,8 @@ from hippograph.errors import ConfigurationError
 if TYPE_CHECKING:
     from hippograph.config import Settings
 
+MODEL_SERVER = "Model server (openai:...; the key is OPENAI_API_KEY in the environment)"
+
 MemoryDir = Annotated[
     Path, typer.Argument(metavar="DIR", help="Directory of the memory.", show_default=False)
 ]
@@ -52,6 +54,26 @@ SynonymyThreshold = Annotated[
         "--synonymy-threshold",
         metavar="TAU",
         help="Phrases at least this similar are connected. Default: the memory's.",
+        show_default=False,
+    ),
+]
+LlmBaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-base-url",
+        rich_help_panel=MODEL_SERVER,
+        metavar="URL",
+        help="Chat endpoint; never stored, so index, search and eval each need it.",
+        show_default=False,
+    ),
+]
+EmbeddingBaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--embedding-base-url",
+        rich_help_panel=MODEL_SERVER,
+        metavar="URL",
+        help="Embeddings endpoint; never stored either.",
         show_default=False,
     ),
 ]

@@ -22,6 +22,7 @@ _MATCH = "bold yellow"
 #: Style of everything that is not the matter itself.
 LABEL = "dim"
 _WORD = re.compile(r"\w+")
+_SCORES = {"ppr": "PageRank summed over the passage's facts", "cosine": "cosine with the query"}
 
 
 def arrow(console: Console) -> str:
@@ -49,11 +50,13 @@ def render_result(console: Console, result: Result, *, explain: bool = False) ->
     for passage in result:
         console.print()
         _render_passage(console, passage, terms, whole=explain)
-    if not result.passages:
+    if not result.passages and trace.fallback_reason is None:
         console.print(Text("the memory holds no passage", style=LABEL))
     if explain:
         console.print()
-        console.print(Text(_solver(trace), style=LABEL), soft_wrap=True)
+        console.print(Text(_solver(trace), style=LABEL))
+        if trace.timings:
+            console.print(Text(f"{_stages(trace)} (loading of models included)", style=LABEL))
 
 
 def match_terms(trace: RetrievalTrace) -> tuple[str, ...]:
@@ -108,8 +111,10 @@ def _render_passage(
 
 def _how(trace: RetrievalTrace) -> str:
     parts = [trace.method]
+    if trace.method != trace.requested_method:
+        parts[0] += f" instead of {trace.requested_method}"
     if trace.fallback_reason is not None:
-        parts[0] = f"{trace.method} instead of {trace.requested_method}: {trace.fallback_reason}"
+        parts[0] += f": {trace.fallback_reason}"
     if trace.query_entities:
         parts.append(
             f"{count(len(trace.query_entities), 'entity', 'entities')}, "
@@ -121,15 +126,18 @@ def _how(trace: RetrievalTrace) -> str:
 
 
 def _solver(trace: RetrievalTrace) -> str:
-    parts = [f"score: {trace.score_kind}"]
+    parts = [f"score: {_SCORES.get(trace.score_kind, trace.score_kind)}"]
     if trace.iterations:
         state = "" if trace.converged else ", NOT converged"
         parts.append(
             f"PageRank: {trace.iterations} steps, L1 error at most {trace.error_bound:.1e}{state}"
         )
         parts.append(f"{trace.num_reached:,} passages reached")
-    parts += [f"{stage} {1000 * seconds:.1f} ms" for stage, seconds in trace.timings.items()]
     return "; ".join(parts)
+
+
+def _stages(trace: RetrievalTrace) -> str:
+    return "; ".join(f"{stage} {1000 * seconds:.1f} ms" for stage, seconds in trace.timings.items())
 
 
 def _render_links(console: Console, trace: RetrievalTrace) -> None:

@@ -36,15 +36,12 @@ def render_index_report(
             soft_wrap=True,
         )
         _render_usage(console, report)
-    if report.malformed_triples or report.truncated_replies:
-        console.print(
-            Text(
-                f"{report.malformed_triples:,} malformed triples dropped, "
-                f"{report.truncated_replies:,} replies cut short",
-                style="yellow",
-            ),
-            soft_wrap=True,
-        )
+    lost = [
+        (report.malformed_triples, "malformed triple dropped", "malformed triples dropped"),
+        (report.truncated_replies, "reply cut short", "replies cut short"),
+    ]
+    if parts := [count(number, one, many) for number, one, many in lost if number]:
+        console.print(Text(", ".join(parts), style="yellow"), soft_wrap=True)
     render_failures(console, report.rejected, "rejected")
     render_failures(console, report.failed, "failed, tried again by the next run")
 
@@ -62,11 +59,14 @@ def _render_usage(console: Console, report: IndexReport) -> None:
         )
 
 
-def render_failures(console: Console, failures: Sequence[ItemFailure], what: str) -> None:
+def render_failures(
+    console: Console, failures: Sequence[ItemFailure], one: str, many: str | None = None
+) -> None:
     """List inputs that were not used, the first few by name."""
     if not failures:
         return
-    console.print(Text(f"{len(failures):,} {what}:", style="yellow"), soft_wrap=True)
+    heading = count(len(failures), one, many or one)
+    console.print(Text(f"{heading}:", style="yellow"), soft_wrap=True)
     for failure in failures[:_SHOWN_FAILURES]:
         line = f"  {one_line(failure.item)}: {one_line(failure.reason)}"
         console.print(Text(line), soft_wrap=True)
@@ -115,9 +115,17 @@ def render_evaluation(console: Console, evaluation: Evaluation) -> None:
     console.print(table)
     console.print()
     console.print(Text(_remarks(evaluation), style=LABEL), soft_wrap=True)
-    render_failures(console, evaluation.left_out, "records of the question file left out")
     render_failures(
-        console, evaluation.missing_gold, "gold passages not in the memory, counted as missed"
+        console,
+        evaluation.left_out,
+        "record of the question file left out",
+        "records of the question file left out",
+    )
+    render_failures(
+        console,
+        evaluation.missing_gold,
+        "gold passage not in the memory, counted as missed",
+        "gold passages not in the memory, counted as missed",
     )
 
 
@@ -128,7 +136,8 @@ def _remarks(evaluation: Evaluation) -> str:
         count(evaluation.num_fallbacks, "fallback", "fallbacks"),
     ]
     if evaluation.num_recorded:
-        parts.append(f"recorded entities for {evaluation.num_recorded:,} questions")
+        recorded = count(evaluation.num_recorded, "question", "questions")
+        parts.append(f"recorded entities for {recorded}")
     return "; ".join(parts)
 
 

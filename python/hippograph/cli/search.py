@@ -10,6 +10,8 @@ from hippograph.cli.options import (
     AsJson,
     Assignments,
     Debug,
+    EmbeddingBaseUrl,
+    LlmBaseUrl,
     MemoryDir,
     MethodName,
     Quiet,
@@ -45,6 +47,8 @@ def search(
         bool,
         typer.Option("--explain", help="Show linked nodes, solver, timings and whole passages."),
     ] = False,
+    llm_base_url: LlmBaseUrl = None,
+    embedding_base_url: EmbeddingBaseUrl = None,
     assignments: Assignments = None,
     as_json: AsJson = False,
     quiet: Quiet = False,  # noqa: ARG001 - this command writes no notes
@@ -60,7 +64,10 @@ def search(
     import hippograph
     from hippograph.cli.render import render_result
 
-    with hippograph.open(directory, mode="r", settings=settings_from({}, assignments)) as memory:
+    settings = settings_from(
+        {"llm_base_url": llm_base_url, "embedding_base_url": embedding_base_url}, assignments
+    )
+    with hippograph.open(directory, mode="r", settings=settings) as memory:
         result = memory.retrieve(
             query,
             k=k,

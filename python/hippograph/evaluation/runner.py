@@ -225,7 +225,9 @@ def _summary(
         recall=recall_table([outcome.gold_ranks for outcome in outcomes], ks),
         by_hops=_breakdowns([(outcome.question.hops, outcome) for outcome in outcomes], ks),
         by_type=_breakdowns([(outcome.question.type, outcome) for outcome in outcomes], ks),
-        num_fallbacks=sum(o.result.trace.fallback_reason is not None for o in outcomes),
+        num_fallbacks=sum(
+            o.result.trace.method != o.result.trace.requested_method for o in outcomes
+        ),
         num_recorded=num_recorded,
         latency_p50_seconds=percentile(seconds, 50),
         latency_p99_seconds=percentile(seconds, 99),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from hippograph.errors import BudgetExceededError
+from hippograph.errors import BudgetExceededError, InputError, ProviderError
+from hippograph.indexing.intake import check_extraction
 from hippograph.protocols import Extractor, ProgressCallback
 from hippograph.store.ledger import Ledger
 from hippograph.store.rows import StoredPassage
@@ -37,6 +38,7 @@ class _OutcomeWriter:
         self._extractor = extractor
         self._extractions: list[tuple[int, Extraction]] = []
         self._failures: list[tuple[int, str]] = []
+        self._seen: set[int] = set()
         self._last_commit = time.monotonic()
         self.extracted = 0
         self.malformed = 0
@@ -44,20 +46,46 @@ class _OutcomeWriter:
         self.failed: list[ItemFailure] = []
 
     def add(self, outcome: ExtractionOutcome) -> None:
-        stored = self._pending[outcome.index]
+        stored = self._passage_of(outcome)
+        reason = str(outcome.error or "the extractor gave no reason")
+        extraction = None
         if outcome.extraction is not None:
-            self._extractions.append((stored.key, outcome.extraction))
+            try:
+                extraction = check_extraction(outcome.extraction)
+            except InputError as error:  # stored as it is, it would be a damaged row
+                reason = f"extractor {self._extractor!r} returned something unusable: {error}"
+        if extraction is not None:
+            self._extractions.append((stored.key, extraction))
             self.extracted += 1
-            self.malformed += outcome.extraction.malformed
-            self.truncated += outcome.extraction.truncated
+            self.malformed += extraction.malformed
+            self.truncated += extraction.truncated
         else:
-            reason = outcome.error or "the extractor gave no reason"
             self._failures.append((stored.key, reason))
             self.failed.append(ItemFailure(item=str(stored.passage.id), reason=reason))
         waiting = len(self._extractions) + len(self._failures)
         overdue = time.monotonic() - self._last_commit > _COMMIT_INTERVAL_SECONDS
         if waiting >= _COMMIT_OUTCOMES or overdue:
             self.commit()
+
+    def _passage_of(self, outcome: ExtractionOutcome) -> StoredPassage:
+        """Return whose outcome it is; never another passage's for an index that is out of range."""
+        if not isinstance(outcome, ExtractionOutcome):
+            raise ProviderError(
+                f"extractor {self._extractor!r} must yield ExtractionOutcome, not "
+                f"{type(outcome).__name__}"
+            )
+        index = outcome.index
+        if not isinstance(index, int) or not 0 <= index < len(self._pending):
+            raise ProviderError(
+                f"extractor {self._extractor!r} yielded an outcome for passage {index!r} of "
+                f"{len(self._pending)}"
+            )
+        if index in self._seen:
+            raise ProviderError(
+                f"extractor {self._extractor!r} yielded two outcomes for passage {index}"
+            )
+        self._seen.add(index)
+        return self._pending[index]
 
     def commit(self) -> None:
         if self._extractions:
@@ -83,6 +111,7 @@ def extract_pending(
     writer = _OutcomeWriter(ledger, pending, extractor.name)
     stopped = None
     progress("extract", 0, len(pending))
+    outcomes: Iterator[ExtractionOutcome] = iter(())
     try:
         outcomes = extractor.extract([stored.passage for stored in pending])
         for done, outcome in enumerate(outcomes, start=1):
@@ -91,6 +120,7 @@ def extract_pending(
     except BudgetExceededError as error:
         stopped = str(error)
     finally:
+        _close(outcomes)
         writer.commit()
     return ExtractionSummary(
         extracted=writer.extracted,
@@ -99,3 +129,9 @@ def extract_pending(
         truncated_replies=writer.truncated,
         stopped=stopped,
     )
+
+
+def _close(outcomes: Iterator[ExtractionOutcome]) -> None:
+    """Stop an extractor that was left midway: waiting requests are not to be sent and paid for."""
+    if isinstance(outcomes, Generator):
+        outcomes.close()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from hippograph.errors import InputError
+from hippograph.store.encoding import decode_json, encode_json
 from hippograph.types import Extraction, ItemFailure, Passage, Triple
 
 PassageLike: TypeAlias = str | Passage | Mapping[str, Any]
@@ -75,12 +75,8 @@ def _check_metadata(metadata: object) -> Mapping[str, Any]:
     if not isinstance(metadata, Mapping):
         raise InputError(f"metadata must be a dict, got {type(metadata).__name__}")
     plain = dict(metadata)
-    try:
-        restored = json.loads(json.dumps(plain, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"metadata is not JSON: {error}") from None
-    if restored != plain:
-        raise InputError("metadata would not come back unchanged from JSON (keys must be strings)")
+    if decode_json(encode_json(plain, "metadata"), "metadata") != plain:
+        raise InputError("metadata would not come back unchanged from JSON: use lists, not tuples")
     return plain
 
 
@@ -92,32 +88,36 @@ def _name_of(item: object, position: int) -> str:
 
 
 def check_extraction(item: object) -> Extraction:
-    """Return a supplied extraction with malformed triples dropped and counted.
+    """Return an extraction that can be stored: malformed triples are dropped and counted.
 
     Accepts an `Extraction`, or a sequence of triples, each a `Triple` or [head, relation, tail].
+    InputError for anything else, and for an `Extraction` with a part of the wrong type.
     """
-    if isinstance(item, Extraction):
-        raw: Iterable[object] = item.triples
-        entities, malformed, truncated = item.entities, item.malformed, item.truncated
-    elif isinstance(item, Iterable) and not isinstance(item, (str, bytes, Mapping)):
-        raw, entities, malformed, truncated = item, (), 0, False
-    else:
+    given = item if isinstance(item, Extraction) else Extraction()
+    raw: object = given.triples if isinstance(item, Extraction) else item
+    if not _is_collection(raw):
         raise InputError(
-            f"an extraction must be an Extraction or a list of triples, got {type(item).__name__}"
+            f"an extraction must be an Extraction or a list of triples, got {type(raw).__name__}"
         )
-    triples = []
-    for candidate in raw:
-        triple = _as_triple(candidate)
-        if triple is None:
-            malformed += 1
-        else:
-            triples.append(triple)
+    if not _is_collection(given.entities):
+        raise InputError(f"entities must be a tuple of str, got {type(given.entities).__name__}")
+    if type(given.malformed) is not int or type(given.truncated) is not bool:
+        raise InputError(
+            f"malformed must be an int and truncated a bool, got {given.malformed!r} and "
+            f"{given.truncated!r}"
+        )
+    found = [_as_triple(candidate) for candidate in raw]
+    triples = tuple(triple for triple in found if triple is not None)
     return Extraction(
-        entities=tuple(entity for entity in entities if isinstance(entity, str)),
-        triples=tuple(triples),
-        malformed=malformed,
-        truncated=truncated,
+        entities=tuple(entity for entity in given.entities if isinstance(entity, str)),
+        triples=triples,
+        malformed=given.malformed + len(found) - len(triples),
+        truncated=given.truncated,
     )
+
+
+def _is_collection(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
 
 
 def _as_triple(candidate: object) -> Triple | None:

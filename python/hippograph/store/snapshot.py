@@ -131,7 +131,10 @@ def open_current(root: Path) -> Snapshot | None:
         except SnapshotGoneError as gone:
             newer = read_pointer(root)
             if newer == pointer:
-                raise FormatError(f"{gone} is missing, but {root / POINTER} names it") from gone
+                raise FormatError(
+                    f"{gone} is missing, but {root / POINTER} names it; remove that file and index "
+                    "again, even with no passages: the graph is rebuilt from the ledger"
+                ) from gone
             pointer = newer
     raise FormatError(f"{root / POINTER} changed {_OPEN_ATTEMPTS} times while it was being read")
 
