@@ -14,6 +14,7 @@ import pytest
 
 import hippograph
 from fakes import HashEncoder, ScriptedExtractor
+from hippograph.documents import read_passages
 from hippograph.types import Extraction, ExtractionOutcome, Passage, Triple, Usage
 
 FACT = Triple("a", "is near", "b")
@@ -233,3 +234,24 @@ def test_a_damaged_graph_is_a_format_error_and_can_be_rebuilt(tmp_path) -> None:
     with open_memory(tmp_path / "kb") as memory:
         memory.index([])
         assert memory.retrieve("q", query_entities=["a"]).passages == expected
+
+
+def test_deep_metadata_in_a_file_are_reported_with_their_line(tmp_path) -> None:
+    lines = ['{"text": "deep", "extra": ' + '{"in": ' * 400 + "1" + "}" * 401, '{"text": "good"}']
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with open_memory(tmp_path / "kb") as memory:
+        report = memory.index(read_passages([str(tmp_path / "docs.jsonl")]))
+    assert report.added == 1
+    assert "nested" in report.rejected[0].reason
+
+
+def test_a_ledger_whose_schema_is_not_utf8_is_damaged(tmp_path) -> None:
+    with open_memory(tmp_path / "kb") as memory:
+        memory.index(["one"], extractions=[[FACT]])
+    ledger = tmp_path / "kb" / "ledger.sqlite3"
+    content = ledger.read_bytes()
+    assert b"CREATE TABLE passages" in content
+    ledger.write_bytes(content.replace(b"CREATE TABLE passages", b"CREATE TABLX p\xe3ssages"))
+    for mode in ("r", "rw"):
+        with pytest.raises(hippograph.FormatError, match="is damaged"):
+            open_memory(tmp_path / "kb", mode=mode)

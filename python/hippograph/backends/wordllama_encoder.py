@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ class WordLlamaEncoder:
         spec = importlib.util.find_spec("wordllama")
         if spec is None or spec.origin is None:
             raise MissingExtraError("the encoder wordllama", "offline")
-        from wordllama import WordLlama
+        with _root_logger_untouched():
+            from wordllama import WordLlama
 
         # The weights lie in the package itself; without these two arguments it asks the network.
         self._model: Any = WordLlama.load(cache_dir=Path(spec.origin).parent, disable_download=True)
@@ -46,3 +49,16 @@ class WordLlamaEncoder:
         # Its tokenizer has tokens for white space, which mean nothing.
         vectors[[not text.strip() for text in texts]] = 0.0
         return unit_rows(vectors)
+
+
+@contextmanager
+def _root_logger_untouched() -> Iterator[None]:
+    """Undo what wordllama does to the root logger when imported: show everybody's INFO messages."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        for handler in [added for added in root.handlers if added not in handlers]:
+            root.removeHandler(handler)

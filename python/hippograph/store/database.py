@@ -59,6 +59,8 @@ class Database:
             connection = _connect_writer(path, create) if writes else _connect_reader(path)
         except sqlite3.Error as error:
             raise sqlite_failure(error, f"open {path}", path, writes=writes) from error
+        except UnicodeDecodeError as error:
+            raise _unreadable(path) from error
         return cls(connection, path, mode)
 
     @contextmanager
@@ -107,6 +109,8 @@ class Database:
                 yield connection
             except sqlite3.Error as error:
                 raise sqlite_failure(error, action, self.path, writes=writes) from error
+            except UnicodeDecodeError as error:
+                raise _unreadable(self.path) from error
 
     def _leave_wal(self, connection: sqlite3.Connection) -> None:
         try:
@@ -124,6 +128,11 @@ class Database:
                 f"{self.path.parent} was opened before this process was forked; open it again here"
             )
         return self._connection
+
+
+def _unreadable(path: Path) -> FormatError:
+    """Return the error for a schema that is not UTF-8: Python fails on SQLite's complaint of it."""
+    return FormatError(f"{path} is damaged: its schema is not UTF-8; restore it from a backup")
 
 
 def _connect_writer(path: Path, create: bool) -> sqlite3.Connection:
