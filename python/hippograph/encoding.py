@@ -96,7 +96,7 @@ def unit_rows(vectors: Any) -> FloatVectors:
 def _checked(returned: Any, num_texts: int, name: str) -> FloatVectors:
     try:
         rows = np.asarray(returned, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProviderError(f"encoder {name!r} returned something other than numbers") from None
     if rows.ndim != 2 or rows.shape[0] != num_texts:
         raise ProviderError(

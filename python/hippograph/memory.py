@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Literal, cast
 
 from hippograph.config import Method, Settings
 from hippograph.errors import InputError, ReadOnlyError, StoreError
-from hippograph.indexing.extraction import ExtractionSummary, extract_pending
 from hippograph.indexing.intake import PassageLike
-from hippograph.indexing.pipeline import build_graph
-from hippograph.indexing.storing import Supplied, store_passages
+from hippograph.indexing.storing import Supplied
 from hippograph.indexing.turn import IndexTurn
 from hippograph.opening import (
     Backends,
@@ -23,14 +18,14 @@ from hippograph.opening import (
     check_against_recorded,
     checked_path,
     effective_settings,
-    recordable,
     spec_of,
 )
 from hippograph.protocols import ChatModel, Encoder, Extractor, ProgressCallback
 from hippograph.querying import answer_batch, check_batch
-from hippograph.state import count_pairs, load_state, measure
+from hippograph.state import load_state, measure
 from hippograph.store.directory import MemoryDirectory
-from hippograph.types import IndexReport, ItemFailure, MemoryStats, Passage, Result, Usage
+from hippograph.types import IndexReport, ItemFailure, MemoryStats, Passage, Result
+from hippograph.updating import update
 
 Mode = Literal["rw", "r"]
 
@@ -127,6 +122,7 @@ class Memory:
             check_against_recorded(self._settings, recorded)
             names = cast("dict[str, str] | None", self._ledger.get_meta("encoders")) or {}
             self._backends.expect_encoders(names)
+            self._backends.expect_servers(self._ledger.get_meta("own_servers") or [])
             self._backends.check_given_encoders(
                 {role: recorded.get(role) != explicit[role] for role in names}
             )
@@ -260,18 +256,21 @@ class Memory:
         from what there is; a refused key, or a server that fails many passages in a row, raises
         `ProviderError`.
         """
-        self._check_writable()
-        report_progress = progress if progress is not None else _no_progress
-        started = time.perf_counter()
+        self._check_open()
+        if self._mode != "rw":
+            raise ReadOnlyError(
+                f"the memory {self._directory.path} was opened for reading; open it with mode='rw'"
+            )
         with self._turn.taken():
-            self._record_settings()
-            run = self._ledger.start_run(recordable(self._settings))
-            try:
-                report = self._index(passages, extractions, report_progress, started)
-            except BaseException as error:
-                self._ledger.finish_run(run, "interrupted", {"error": type(error).__name__})
-                raise
-            self._ledger.finish_run(run, "done", json.loads(json.dumps(asdict(report))))
+            report, self._state = update(
+                self._directory,
+                self._state,
+                self._settings,
+                self._backends,
+                passages=passages,
+                extractions=extractions,
+                progress=progress if progress is not None else _no_progress,
+            )
             return report
 
     def close(self) -> None:
@@ -298,98 +297,9 @@ class Memory:
         state = "closed" if self._closed else f"{self._ledger.num_passages()} passages"
         return f"<hippograph.Memory {str(self._directory.path)!r} mode={self._mode!r}: {state}>"
 
-    # --- internals ------------------------------------------------------------------------------
-
-    def _index(
-        self,
-        passages: PassageLike | Iterable[PassageLike | ItemFailure],
-        extractions: Supplied | None,
-        progress: ProgressCallback,
-        started: float,
-    ) -> IndexReport:
-        stored = store_passages(self._ledger, passages, extractions, progress)
-        summary, usage = ExtractionSummary(), Usage()
-        counts = self._ledger.counts()
-        if counts.extracted < counts.passages:
-            extractor = self._backends.extractor()
-            before = extractor.usage
-            summary = extract_pending(self._ledger, extractor, progress)
-            usage = extractor.usage - before
-        if self._snapshot_is_behind():
-            self._rebuild(progress)
-        num_relation, num_synonymy = count_pairs(self._state, self._settings)
-        graph = self._state.graph
-        return IndexReport(
-            added=stored.added,
-            duplicates=stored.duplicates,
-            extracted=summary.extracted + stored.supplied,
-            reused=stored.reused,
-            rejected=stored.rejected,
-            failed=summary.failed,
-            stopped=summary.stopped,
-            malformed_triples=summary.malformed_triples + stored.malformed_triples,
-            truncated_replies=summary.truncated_replies,
-            num_passages=self._ledger.num_passages(),
-            num_nodes=graph.num_nodes if graph is not None else 0,
-            num_relation_edges=num_relation,
-            num_synonymy_edges=num_synonymy,
-            usage=usage,
-            seconds=time.perf_counter() - started,
-        )
-
-    def _snapshot_is_behind(self) -> bool:
-        """True when the ledger holds what the snapshot does not, or nothing was published yet."""
-        counts, info = self._ledger.counts(), self._state.info
-        built_from = (info.get("num_passages", 0), info.get("num_extracted", 0))
-        return built_from != (counts.passages, counts.extracted)
-
-    def _record_settings(self) -> None:
-        wanted = recordable(self._settings)
-        recorded = cast("dict[str, Any] | None", self._ledger.get_meta("settings"))
-        if recorded != wanted:
-            self._backends.check_new(recorded or {})
-            self._ledger.set_meta("settings", wanted)
-
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"the memory {self._directory.path} is closed; open it again")
-
-    def _check_writable(self) -> None:
-        self._check_open()
-        if self._mode != "rw":
-            raise ReadOnlyError(
-                f"the memory {self._directory.path} was opened for reading; open it with mode='rw'"
-            )
-
-    def _rebuild(self, progress: ProgressCallback) -> None:
-        counts = self._ledger.counts()
-        phrase_encoder = self._backends.phrase_encoder()
-        passage_encoder = self._backends.passage_encoder()
-        names = {"phrase_encoder": phrase_encoder.name, "passage_encoder": passage_encoder.name}
-        self._ledger.set_meta("encoders", names)
-        self._backends.expect_encoders(names)
-        built = build_graph(
-            self._ledger,
-            self._settings,
-            phrase_encoder=phrase_encoder,
-            passage_encoder=passage_encoder,
-            previous=self._state.graph,
-            progress=progress,
-        )
-        progress("write", 0, 1)
-        self._directory.publish(
-            built.graph.to_arrays(),
-            {
-                "num_passages": counts.passages,
-                "num_extracted": counts.extracted,
-                "num_triples": built.num_triples,
-                "num_nameless_triples": built.num_nameless,
-                "settings": recordable(self._settings),
-                "encoders": names,
-            },
-        )
-        self._state = load_state(self._directory, self._settings)
-        progress("write", 1, 1)
 
 
 def _no_progress(stage: str, done: int, total: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from hippograph.backends import registry
 from hippograph.config import REMEMBERED_SETTINGS, STORED_SETTINGS, Settings
 from hippograph.errors import ConfigurationError, EncoderMismatchError, InputError
 from hippograph.protocols import ChatModel, Encoder, Extractor, ReplyCache
+from hippograph.store.ledger import Ledger
 
+_ADDRESSES = ("llm_base_url", "embedding_base_url")
 _ENCODER_SETTINGS = ("phrase_encoder", "passage_encoder")
 _EXAMPLES = {"encoder": "wordllama", "extractor": "offline"}
 
@@ -98,6 +100,7 @@ class Backends:
         self._made: dict[str, Encoder] = {}
         self._made_extractor: Extractor | None = None
         self._recorded_names: dict[str, str] = {}
+        self._own_servers: tuple[str, ...] = ()
 
     def expect_encoders(self, names: Mapping[str, str]) -> None:
         """Refuse, from now on, encoders of other names ("phrase_encoder", "passage_encoder")."""
@@ -129,6 +132,33 @@ class Backends:
                     f"unknown extractor {spec!r}; known extractors: {', '.join(known)}"
                 )
 
+    def record_servers(self, ledger: Ledger) -> None:
+        """Note that a server of the caller's own was named: its address is never stored.
+
+        Without the note, a later query would go, with the key, to the SDK's default server.
+        """
+        named = [name for name in _ADDRESSES if getattr(self._settings, name) is not None]
+        noted = ledger.get_meta("own_servers") or []
+        if not set(named) <= set(noted):
+            ledger.set_meta("own_servers", sorted({*named, *noted}))
+
+    def expect_servers(self, names: Sequence[str]) -> None:
+        """Require, from now on, an address wherever the memory was made with one."""
+        self._own_servers = tuple(names)
+
+    def _check_server(self, spec: str, address: str) -> None:
+        if (
+            spec.startswith("openai:")
+            and address in self._own_servers
+            and getattr(self._settings, address) is None
+            and not os.environ.get("OPENAI_BASE_URL")
+        ):
+            raise ConfigurationError(
+                f"this memory was made with a server of its own, whose address is not stored; give "
+                f"it again with {address}, HIPPOGRAPH_{address.upper()} or "
+                f"--{address.replace('_', '-')}"
+            )
+
     def phrase_encoder(self) -> Encoder:
         return self._encoder("phrase_encoder", self._phrase_encoder, self._settings.phrase_encoder)
 
@@ -147,6 +177,7 @@ class Backends:
                 self._made_extractor = make_llm_extractor(self._llm, self._settings, self._cache)
             else:
                 spec = self._extractor or self._settings.extractor
+                self._check_server(spec, "llm_base_url")
                 self._made_extractor = registry.make_extractor(spec, self._settings, self._cache)
         return self._made_extractor
 
@@ -165,6 +196,7 @@ class Backends:
             encoder = given
         else:
             wanted = given or spec
+            self._check_server(wanted, "embedding_base_url")
             if wanted not in self._made:
                 self._made[wanted] = registry.make_encoder(wanted, self._settings)
             encoder = self._made[wanted]
@@ -172,7 +204,7 @@ class Backends:
         if recorded is not None and encoder.name != recorded:
             raise EncoderMismatchError(
                 f"this memory's vectors were made by {role} {recorded!r}, not {encoder.name!r}; "
-                f"open it with {recorded!r}, or index into a new directory"
+                "open it with the same model, or index into a new directory"
             )
         return encoder
 

@@ -132,6 +132,8 @@ class IndexReport:
         Parts of model replies that could not be used.
     num_passages, num_nodes, num_relation_edges, num_synonymy_edges : int
         Size of the memory after the call; edges are undirected pairs.
+    num_pending : int
+        Passages whose facts no extractor was asked for, or got round to; the next `index` tries.
     usage : Usage
         Tokens and money spent by this call.
     seconds : float
@@ -148,6 +150,7 @@ class IndexReport:
     malformed_triples: int = 0
     truncated_replies: int = 0
     num_passages: int = 0
+    num_pending: int = 0
     num_nodes: int = 0
     num_relation_edges: int = 0
     num_synonymy_edges: int = 0

@@ -21,7 +21,7 @@ LAYERS = (
     ("store",),
     ("indexing", "retrieval"),
     ("opening", "state"),
-    ("querying",),
+    ("querying", "updating"),
     ("memory",),
     ("__init__",),
     ("evaluation",),

@@ -434,3 +434,41 @@ def test_a_misspelt_back_end_costs_nothing_and_is_not_remembered(tmp_path, role:
     with open_memory(tmp_path / "kb") as memory:
         assert getattr(memory.settings, role) != "ofline"
         assert memory.index([THOMAS]).extracted == 1
+
+
+def test_a_server_of_ones_own_must_be_named_again(tmp_path) -> None:
+    """Its address is not stored, and queries must not go to another server, key and all."""
+    path = tmp_path / "kb"
+    settings = Settings(extractor="openai:m", llm_base_url="http://127.0.0.1:9/v1", llm_api_key="k")
+    with open_memory(path, extractor=None, settings=settings) as memory:
+        memory.index([THOMAS], extractions=[TRIPLES[THOMAS]])
+    with (
+        open_memory(path, extractor=None, mode="r") as memory,
+        pytest.raises(hippograph.ConfigurationError, match="--llm-base-url"),
+    ):
+        memory.retrieve(QUESTION)
+    for file in path.rglob("*"):
+        assert file.is_dir() or b"127.0.0.1" not in file.read_bytes()
+
+
+def test_damaged_vectors_are_not_used_again(tmp_path) -> None:
+    path = tmp_path / "kb"
+    with open_memory(path) as memory:
+        memory.index([THOMAS])
+    (vectors,) = path.rglob("passage_vectors*")
+    content = bytearray(vectors.read_bytes())
+    content[5] ^= 0x40
+    vectors.write_bytes(content)
+    with open_memory(path) as memory:
+        memory.index([STANFORD])
+        assert memory.retrieve(THOMAS, k=1, method="dense")[0].score == pytest.approx(1.0)
+
+
+def test_an_encoder_that_changes_its_mind_is_refused(tmp_path) -> None:
+    with open_memory(tmp_path / "kb") as memory:
+        memory.index([THOMAS])
+    with (
+        open_memory(tmp_path / "kb", phrase_encoder=HashEncoder(dimension=32)) as memory,
+        pytest.raises(hippograph.ProviderError, match="vectors of 32 and of 64 numbers"),
+    ):
+        memory.index([STANFORD])

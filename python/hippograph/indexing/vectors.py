@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippograph.encoding import encode_texts
+from hippograph.errors import ProviderError
 from hippograph.protocols import Encoder, FloatVectors, ProgressCallback
 from hippograph.store.ledger import Ledger
 
@@ -59,4 +60,10 @@ def vectors_for(
         progress(stage, done, len(texts))
     if not rows:
         return np.zeros((0, 0), dtype=np.float32)
+    lengths = sorted({len(row) for row in rows if row is not None})
+    if len(lengths) > 1:
+        raise ProviderError(
+            f"encoder {encoder.name!r} gave vectors of {lengths[0]} and of {lengths[-1]} numbers; "
+            "all of one memory must have one length"
+        )
     return np.stack([row for row in rows if row is not None]).astype(np.float32, copy=False)
