@@ -104,4 +104,5 @@ def measure(directory: MemoryDirectory, state: State, settings: Settings) -> Mem
         snapshot=state.snapshot,
         ledger_bytes=directory.ledger_bytes(),
         snapshot_bytes=directory.snapshot_bytes(),
+        facts_by=directory.ledger.extractors(),
     )

@@ -258,7 +258,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryStats:
-    """Size and make of a memory. Edges are undirected pairs; sizes are bytes on disk."""
+    """Size and make of a memory. Edges are undirected pairs; sizes are bytes on disk.
+
+    `extractor` is who finds entities from now on, in new passages and in queries; `facts_by` says
+    who found the facts of how many stored passages ("supplied": they came with the passage).
+    """
 
     path: str
     num_passages: int
@@ -280,3 +284,4 @@ class MemoryStats:
     snapshot: int
     ledger_bytes: int
     snapshot_bytes: int
+    facts_by: Mapping[str, int] = field(default_factory=dict)

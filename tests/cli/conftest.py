@@ -143,7 +143,7 @@ class FakeMemory:
         numbers = dict.fromkeys(MemoryStats.__dataclass_fields__, 4)
         texts = {"path": self.path, "phrase_encoder": "wordllama", "passage_encoder": "onnx:x"}
         more = {"extractor": "offline", "normalizer": "unicode", "synonymy_threshold": 0.8}
-        return MemoryStats(**{**numbers, **texts, **more})
+        return MemoryStats(**{**numbers, **texts, **more, "facts_by": {"supplied": 4}})
 
 
 def _words(text: str) -> set[str]:

@@ -366,7 +366,9 @@ class TestEval:
 
 class TestStats:
     def test_page_and_json(self, run: Run, filled: Any) -> None:
-        assert "wordllama" in run("stats", "kb").stdout
+        page = run("stats", "kb").stdout
+        assert "wordllama" in page
+        assert "supplied: 4 passages" in page
         assert json.loads(run("stats", "kb", "--json").stdout)["num_nodes"] == 4
 
 

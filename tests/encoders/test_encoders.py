@@ -6,6 +6,8 @@ import importlib.util
 import pathlib
 import shutil
 import socket
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -95,6 +97,21 @@ def test_mean_pooling_agrees_with_sentence_transformers(minilm_folder: pathlib.P
     ours = make_encoder(f"hf:{minilm_folder}", Settings()).encode(TEXTS)
     theirs = reference.encode(TEXTS, normalize_embeddings=True)
     np.testing.assert_allclose(ours, theirs, atol=2e-6)
+
+
+def test_wordllama_leaves_logging_alone() -> None:
+    """Imported by itself it shows everybody's INFO messages, of HTTP libraries for example."""
+    program = (
+        "import logging\n"
+        "from hippograph.backends.wordllama_encoder import WordLlamaEncoder\n"
+        "WordLlamaEncoder().encode(['a'])\n"
+        "assert logging.root.handlers == [], logging.root.handlers\n"
+        "assert logging.root.level == logging.WARNING\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_loading_is_silent(minilm_folder: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -225,6 +225,7 @@ def test_supplied_extractions_need_no_extractor(tmp_path) -> None:
         )
         assert extractor.extracted == []
         assert (report.extracted, report.malformed_triples) == (2, 1)
+        assert memory.stats().facts_by == {"supplied": 2}
         assert memory.retrieve(QUESTION, query_entities=["synapses"])[0].text == THOMAS
 
 

@@ -92,6 +92,7 @@ def render_stats(console: Console, stats: MemoryStats) -> None:
         ("phrase encoder", stats.phrase_encoder),
         ("passage encoder", stats.passage_encoder),
         ("extractor", stats.extractor),
+        *(("  facts by", f"{name}: {n:,} passages") for name, n in stats.facts_by.items()),
         ("normalizer", stats.normalizer),
         ("snapshot", f"{stats.snapshot}, {_megabytes(stats.snapshot_bytes)}"),
         ("ledger", _megabytes(stats.ledger_bytes)),
