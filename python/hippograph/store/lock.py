@@ -50,6 +50,14 @@ class WriterLock:
         """Let another writer in. Calling it again does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            # Unlocked by name: a child forked a moment ago may not have closed its descriptor yet.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: close the shared file, but do not unlock it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
             os.close(descriptor)
 
 
@@ -60,7 +68,7 @@ _held: weakref.WeakSet[WriterLock] = weakref.WeakSet()
 
 def _let_go_after_fork() -> None:
     for lock in list(_held):
-        lock.release()
+        lock.leave_to_parent()
 
 
 os.register_at_fork(after_in_child=_let_go_after_fork)
