@@ -68,14 +68,16 @@ def test_settings_that_shaped_the_data_are_refused(tmp_path) -> None:
 def test_bad_passages_are_reported_and_the_rest_proceed(tmp_path) -> None:
     with open_memory(tmp_path / "kb") as memory:
         report = memory.index(
-            ["", " \n", 7, {"text": 3}, {"title": "no text"}, {"text": "x", "colour": 1},
+            ["", " \n", "\u200b\ufeff\x00", 7, {"text": 3}, {"title": "no text"},
+             {"text": "x", "colour": 1},
              Passage(text="x", metadata={"f": {1, 2}}), Passage(text="x", id=""), THOMAS,
              {"text": STANFORD, "title": "T", "metadata": {"a": 1}}]
         )  # fmt: skip
         assert report.added == 2
-        assert len(report.rejected) == 8
+        assert len(report.rejected) == 9
         assert "text is empty" in report.rejected[0].reason
-        assert "colour" in report.rejected[5].reason
+        assert "text is empty" in report.rejected[2].reason
+        assert "colour" in report.rejected[6].reason
 
 
 def test_same_id_with_other_text_is_reported(tmp_path) -> None:

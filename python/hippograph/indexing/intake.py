@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeAlias, TypeGuard
@@ -43,13 +44,18 @@ def check_passage(item: object) -> Passage:
         value = getattr(passage, name)
         if not isinstance(value, str):
             raise InputError(f"{name} must be a str, got {type(value).__name__}")
-    if not passage.text.strip():
-        raise InputError("text is empty or white space only")
+    if not any(map(_is_visible, passage.text)):
+        raise InputError("text is empty: it holds nothing but white space and invisible characters")
     for name in ("id", "source"):
         value = getattr(passage, name)
         if value is not None and (not isinstance(value, str) or not value):
             raise InputError(f"{name} must be a non-empty str or None, got {value!r}")
     return replace(passage, metadata=_check_metadata(passage.metadata))
+
+
+def _is_visible(character: str) -> bool:
+    """False for white space, controls and invisible marks such as a zero-width space."""
+    return not character.isspace() and unicodedata.category(character) not in ("Cc", "Cf")
 
 
 def _as_passage(item: object) -> Passage:
