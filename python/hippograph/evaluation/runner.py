@@ -177,7 +177,10 @@ def evaluate(
             restart_probability=restart_probability,
         )
 
-    ask(asked.questions[0], recorded[0])  # loads models, so that no question pays for it
+    # Loads models, so that no question pays for it: a whole question is the name of no node, so
+    # the phrase encoder is needed too.
+    ask(asked.questions[0], recorded[0])
+    ask(asked.questions[0], [asked.questions[0].text])
     outcomes = []
     for done, (question, item, entities) in enumerate(
         zip(asked.questions, gold, recorded, strict=True), start=1
