@@ -76,8 +76,10 @@ def encodable(text: str) -> str:
     return text.replace("\0", " ")
 
 
-def unit_rows(vectors: Any) -> FloatVectors:
+def unit_rows(vectors: Any, *, smallest_entry: float = _SMALLEST_ENTRY) -> FloatVectors:
     """Return float32 rows of length 1; a row that is not finite, or zero, becomes zero.
+
+    So does a row without an entry above `smallest_entry`.
 
     A single NaN row would silently decide every argmax, so none may pass.
     """
@@ -87,7 +89,7 @@ def unit_rows(vectors: Any) -> FloatVectors:
     largest = np.abs(rows).max(axis=1, initial=0.0)
     scaled = rows / np.where(largest > 0.0, largest, 1.0)[:, None]
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
-    usable = largest > _SMALLEST_ENTRY
+    usable = largest > smallest_entry
     unit = scaled / np.where(usable, norms, 1.0)[:, None]
     unit[~usable] = 0.0
     return np.ascontiguousarray(unit, dtype=np.float32)

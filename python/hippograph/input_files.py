@@ -21,7 +21,7 @@ from hippograph.errors import InputError
 _CHUNK_BYTES = 1 << 20
 _BOM = codecs.BOM_UTF8
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# The longest token whose beginning is not itself valid JSON is a pair of \uXXXX escapes.
+# The longest token whose beginning is not itself valid JSON is a pair of "\u" escapes.
 _LONGEST_PARTIAL_TOKEN = 16
 
 

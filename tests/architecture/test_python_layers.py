@@ -31,7 +31,9 @@ LAYERS = (
 )
 RANK = {unit: rank for rank, units in enumerate(LAYERS) for unit in units}
 #: Adapters to the outside world, made only by the composition root and known to nobody else.
-BACKENDS_MAY_IMPORT = {"types", "errors", "config", "protocols", "prompts", "backends"}
+BACKENDS_MAY_IMPORT = {
+    "types", "errors", "config", "protocols", "prompts", "encoding", "backends",
+}  # fmt: skip
 MAY_IMPORT_BACKENDS = {"opening", "backends"}
 HEAVY = ("torch", "transformers", "spacy", "wordllama", "openai", "hnswlib", "onnxruntime", "scipy")
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippograph.backends.model_files import content_name, local_folder, max_tokens, read_config
-from hippograph.backends.pooling import mean_pool, unit_rows
+from hippograph.backends.pooling import mean_pool
+from hippograph.encoding import unit_rows
 from hippograph.errors import ConfigurationError, MissingExtraError
 from hippograph.protocols import FloatVectors
 

@@ -13,6 +13,7 @@ from hippograph.backends.event_loop import EventLoopThread
 from hippograph.backends.openai_server import OpenAIServer
 from hippograph.backends.rate_limit import estimate_tokens
 from hippograph.config import Settings
+from hippograph.encoding import unit_rows
 from hippograph.errors import ConfigurationError, ProviderError
 from hippograph.prompts.text import clean_text
 from hippograph.protocols import FloatVectors
@@ -122,7 +123,7 @@ class OpenAIEncoder:
         self._dimension = dimension
         if not np.isfinite(vectors).all():
             raise ProviderError(f"{where} sent a vector that is not finite")
-        return _unit_rows(vectors)
+        return unit_rows(vectors, smallest_entry=0.0)  # sent in float64: any size has a direction
 
 
 def _batches(texts: list[str]) -> list[list[str]]:
@@ -161,17 +162,6 @@ def _indexed_vectors(reply: Any, expected: int) -> list[tuple[int, Any]]:
     if not all(isinstance(x, (int, float)) for _, vector in pairs for x in vector or ()):
         raise ValueError("embeddings hold something that is not a number")
     return [(index, vector) for index, vector in pairs if index is not None]
-
-
-def _unit_rows(vectors: NDArray[np.float64]) -> FloatVectors:
-    """Return rows of length 1; a zero row stays zero."""
-    # By the largest component first, so that squares neither overflow nor vanish.
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0.0)
-    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    np.divide(scaled, norms, out=scaled, where=norms > 0.0)
-    rows: FloatVectors = scaled.astype(np.float32)
-    return rows
 
 
 def make_openai_encoder(model: str, settings: Settings) -> OpenAIEncoder:

@@ -1,4 +1,4 @@
-"""From token vectors to one unit vector per text; shared by the encoders."""
+"""From token vectors to one vector per text; shared by the encoders."""
 
 from __future__ import annotations
 
@@ -23,11 +23,3 @@ def mean_pool(token_vectors: NDArray[Any], mask: NDArray[Any]) -> FloatVectors:
     totals = np.maximum(weights.sum(axis=1), 1.0)
     means: FloatVectors = ((token_vectors * weights).sum(axis=1) / totals).astype(np.float32)
     return means
-
-
-def unit_rows(vectors: NDArray[Any]) -> FloatVectors:
-    """Return float32 rows of length 1; rows that are zero or not finite become zero."""
-    rows = np.asarray(vectors, dtype=np.float64)
-    rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, 0.0)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.ascontiguousarray(rows / np.where(norms > 0.0, norms, 1.0), dtype=np.float32)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hippograph.backends.model_files import content_name, local_folder, max_tokens
-from hippograph.backends.pooling import mean_pool, unit_rows
+from hippograph.backends.pooling import mean_pool
+from hippograph.encoding import unit_rows
 from hippograph.errors import ConfigurationError, MissingExtraError
 from hippograph.protocols import FloatVectors
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hippograph.backends.pooling import unit_rows
+from hippograph.encoding import unit_rows
 from hippograph.errors import MissingExtraError
 from hippograph.protocols import FloatVectors
 
