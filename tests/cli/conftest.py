@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from hippograph.types import (
     Usage,
 )
 from hippograph.types import Result as RetrievalResult
+from tests.cli.corpus import CORPUS
 
 
 @dataclass
@@ -172,3 +174,16 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
     return run_line
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in CORPUS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def filled(memory: Any) -> Any:
+    memory.stored = {str(record["id"]): Passage(**record) for record in CORPUS}
+    return memory
