@@ -1,5 +1,6 @@
 // The compiled module: signatures, GIL, nothing else. Arguments are checked and explained in
-// python/hippograph/kernels.py; whatever gets past it meets the core's own checks.
+// python/hippograph/kernels/; whatever gets past it meets the core's own checks. Each topic beyond
+// the graph and its first kernels has a register_<topic>.cpp.
 #include <pybind11/native_enum.h>
 #include <pybind11/pybind11.h>
 
@@ -16,6 +17,7 @@
 #include "hippograph/top_k.hpp"
 #include "hippograph/transition.hpp"
 #include "numpy_interop.hpp"
+#include "registrations.hpp"
 
 namespace hippograph::bindings {
 
@@ -241,6 +243,12 @@ PYBIND11_MODULE(_core, module) {
     bind_classes(module);
     bind_graph(module);
     bind_queries(module);
+    register_processor(module);
+    register_serving(module);
+    register_exact(module);
+    register_sweeps(module);
+    register_neighbors(module);
+    register_names(module);
 }
 
 }  // namespace hippograph::bindings

@@ -12,6 +12,11 @@ _Weights: TypeAlias = NDArray[np.float32]
 _Scores: TypeAlias = NDArray[np.float64]
 _Flags: TypeAlias = NDArray[np.bool_]
 
+class SimdLevel(enum.Enum):
+    plain = 0
+    avx2 = 1
+    avx512 = 2
+
 class EdgeCombination(enum.Enum):
     sum = 0
     max = 1
@@ -85,3 +90,7 @@ def rank_passages(
     max_iterations: int,
     num_threads: int,
 ) -> tuple[_Ids, _Scores, _Ids, _Ids, _Scores, _Flags]: ...
+def best_simd_level() -> SimdLevel: ...
+def simd_level() -> SimdLevel: ...
+def limit_simd_level(limit: SimdLevel) -> SimdLevel: ...
+def has_vnni() -> bool: ...

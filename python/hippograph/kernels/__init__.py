@@ -8,6 +8,13 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.processor import (
+    SIMD_LEVELS,
+    best_simd_level,
+    limit_simd_level,
+    limited_simd,
+    simd_level,
+)
 from hippograph.kernels.ranking import (
     node_specificity,
     passage_scores,
@@ -18,17 +25,22 @@ from hippograph.kernels.ranking import (
 from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
 
 __all__ = [
+    "SIMD_LEVELS",
     "EdgeTable",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
     "SparseMatrix",
     "Transition",
+    "best_simd_level",
     "build_edge_table",
     "combine_weights",
+    "limit_simd_level",
+    "limited_simd",
     "node_specificity",
     "passage_scores",
     "personalized_pagerank",
     "rank_passages",
+    "simd_level",
     "top_k",
 ]
