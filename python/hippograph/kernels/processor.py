@@ -56,7 +56,7 @@ def apply_environment() -> None:
             raise InputError(
                 f"{_VARIABLE} is {wanted!r}; known levels: {', '.join(SIMD_LEVELS)}, or unset it"
             )
-        limit_simd_level(cast("SimdLevel", wanted))
+        limit_simd_level(wanted)
 
 
 apply_environment()
