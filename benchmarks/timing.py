@@ -23,10 +23,10 @@ class Side:
     rank: Callable[[NDArray[np.int32], NDArray[np.float64], int], object]
     threads: int = 1
     seconds: list[float] = field(default_factory=list)
-    by_round: list[float] = field(default_factory=list)  # median of each round
+    by_round: dict[int, float] = field(default_factory=dict)  # median of each round taken part in
     next_query: int = 0
 
-    def answer(self, queries: Queries, count: int) -> None:
+    def answer(self, queries: Queries, count: int, turn: int) -> None:
         """Time `count` further queries, one by one; none is repeated until all were asked."""
         first = len(self.seconds)
         for _ in range(count):
@@ -35,33 +35,49 @@ class Side:
             started = time.perf_counter()
             self.rank(nodes, weights, K)
             self.seconds.append(time.perf_counter() - started)
-        self.by_round.append(float(np.median(self.seconds[first:])))
+        self.by_round[turn] = float(np.median(self.seconds[first:]))
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a side does: `count` queries in each `every`-th round."""
+
+    count: int
+    every: int
 
 
 def interleave(sides: list[Side], queries: Queries, *, rounds: int, slice_seconds: float) -> None:
     """Give every side about `slice_seconds` per round, at least one query, in changing order.
 
-    The first query of a side is not counted: libraries compile or allocate in it.
+    Sides whose single query takes much longer sit out rounds, but take part in at least two.
     """
-    shares = {}
-    for side in sides:
-        side.answer(queries, 1)
-        cost = side.seconds[0]
-        if cost < slice_seconds:  # so short that set-up may have been most of it
-            side.answer(queries, min(20, max(1, int(slice_seconds / cost))))
-            cost = side.by_round[-1]
-        shares[side.name] = max(1, min(len(queries) // rounds, int(slice_seconds / cost)))
-        side.seconds.clear()
-        side.by_round.clear()
+    shares = {side.name: _share(side, queries, rounds, slice_seconds) for side in sides}
     for turn in range(rounds):
         for position in range(len(sides)):
             side = sides[(position + turn) % len(sides)]
+            share = shares[side.name]
+            if turn % share.every:
+                continue
             gc.collect()
             gc.disable()
             try:
-                side.answer(queries, shares[side.name])
+                side.answer(queries, share.count, turn)
             finally:
                 gc.enable()
+
+
+def _share(side: Side, queries: Queries, rounds: int, slice_seconds: float) -> Share:
+    """Ask a few queries that are not counted: libraries compile or allocate in their first."""
+    side.answer(queries, 1, 0)
+    if side.seconds[0] < slice_seconds:
+        side.answer(queries, min(20, max(1, int(slice_seconds / side.seconds[0]))), 0)
+    cost = side.by_round[0]
+    side.seconds.clear()
+    side.by_round.clear()
+    return Share(
+        count=max(1, min(len(queries) // rounds, int(slice_seconds / cost))),
+        every=max(1, min((rounds + 1) // 2, int(cost / (2.0 * slice_seconds)))),
+    )
 
 
 def milliseconds(seconds: list[float] | NDArray[np.float64]) -> dict[str, float]:
@@ -79,7 +95,8 @@ def milliseconds(seconds: list[float] | NDArray[np.float64]) -> dict[str, float]
 def compare(sides: Mapping[str, Side], ours: str, peer: str) -> dict[str, float]:
     """Return how many times faster `ours` is: of all medians, and how it varied over rounds."""
     ratio = np.median(sides[peer].seconds) / np.median(sides[ours].seconds)
-    rounds = np.array(sides[peer].by_round) / np.array(sides[ours].by_round)
+    common = sides[peer].by_round.keys() & sides[ours].by_round.keys()
+    rounds = np.array([sides[peer].by_round[t] / sides[ours].by_round[t] for t in common])
     return {
         "ratio": _short(ratio),
         "least_of_rounds": _short(rounds.min()),

@@ -42,8 +42,21 @@ class Passages:
         return len(self.passage_of)
 
 
-def generate(num_passages: int, *, seed: int = 0, name: str | None = None) -> Workload:
-    """Return a workload of `num_passages` passages; the same for the same arguments."""
+@dataclass(frozen=True)
+class Corpus:
+    """A drawn corpus before anything is merged; nodes are numbered as in the workload."""
+
+    num_nodes: int
+    num_passages: int
+    topics: Ids
+    heads: Ids  # nodes that each triple joins, (num_triples,)
+    tails: Ids
+    triple_passages: Ids
+    synonyms: tuple[Ids, Ids, NDArray[np.float32]]  # pairs and their similarities
+
+
+def draw_corpus(num_passages: int, *, seed: int = 0) -> Corpus:
+    """Return a corpus of `num_passages` passages; the same for the same arguments."""
     random = np.random.default_rng([seed, num_passages])
     calibration = read_calibration()
     chosen, shapes = calibration["chosen"], read_shapes()
@@ -52,23 +65,42 @@ def generate(num_passages: int, *, seed: int = 0, name: str | None = None) -> Wo
     passages = _draw_passages(random, shapes, num_passages, extra_shared)
     topics = _draw_topics(random, num_passages, chosen["passages_per_topic"])
     nodes, num_nodes = _assign_nodes(random, passages, topics, chosen)
-    heads, tails = _relations(shapes, passages)
-    joined = nodes[heads], nodes[tails]
     first, second, similarities = _synonyms(random, nodes, passages, num_nodes, chosen)
     new_ids = random.permutation(num_nodes)
-    weights = _merge_edges(
-        num_nodes,
-        new_ids[np.concatenate([joined[0], first])],
-        new_ids[np.concatenate([joined[1], second])],
-        np.concatenate([np.ones(len(joined[0]), dtype=np.float32), similarities]),
+    heads, tails = _relations(shapes, passages)
+    return Corpus(
+        num_nodes=num_nodes,
+        num_passages=num_passages,
+        topics=topics,
+        heads=new_ids[nodes[heads]],
+        tails=new_ids[nodes[tails]],
+        triple_passages=passages.passage_of[heads],
+        synonyms=(new_ids[first], new_ids[second], similarities),
     )
-    mentions = np.bincount(heads, minlength=passages.num_slots)
-    mentions += np.bincount(tails, minlength=passages.num_slots)
+
+
+def generate(num_passages: int, *, seed: int = 0, name: str | None = None) -> Workload:
+    """Return the graph of a drawn corpus: weight = triples of the pair + similarity."""
+    corpus = draw_corpus(num_passages, seed=seed)
+    first, second, similarities = corpus.synonyms
+    weights = _merge_edges(
+        corpus.num_nodes,
+        np.concatenate([corpus.heads, first]),
+        np.concatenate([corpus.tails, second]),
+        np.concatenate([np.ones(len(corpus.heads), dtype=np.float32), similarities]),
+    )
+    mentions = np.ones(2 * len(corpus.heads), dtype=np.float32)
     occurrences = scipy.sparse.coo_array(
-        (mentions.astype(np.float32), (new_ids[nodes], passages.passage_of)),
-        shape=(num_nodes, num_passages),
+        (
+            mentions,
+            (
+                np.concatenate([corpus.heads, corpus.tails]),
+                np.concatenate([corpus.triple_passages, corpus.triple_passages]),
+            ),
+        ),
+        shape=(corpus.num_nodes, num_passages),
     ).tocsr()
-    return Workload(name or f"generated-{num_passages}", weights, occurrences, topics)
+    return Workload(name or f"generated-{num_passages}", weights, occurrences, corpus.topics)
 
 
 def _draw_passages(

@@ -55,7 +55,8 @@ def best_of(values: NDArray, k: int) -> NDArray[np.intp]:
 def walk_matrix(workload: Workload, *, restart: float, dtype: DTypeLike) -> scipy.sparse.csr_array:
     """Return (1 - r) W D^-1. Symmetric weights: row i is what flows into node i."""
     weights = workload.weights
-    degrees = np.asarray(weights.sum(axis=1, dtype=np.float64)).ravel()
+    # Not weights.sum(axis=1, dtype=...): that adds float32 in float32 and converts afterwards.
+    degrees = weights.astype(np.float64) @ np.ones(workload.num_nodes)
     inverse = np.divide(1.0 - restart, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     data = (weights.data * inverse[weights.indices]).astype(dtype)
     return scipy.sparse.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)

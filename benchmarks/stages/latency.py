@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from timing import CacheFlush, K, Side, compare, interleave, milliseconds
 
 FLUSHED_QUERIES = 200
 REPEATED_QUERIES = 1_000
+STATE_SECONDS = 10.0  # for each state of each side
 
 
 def measure(
@@ -34,22 +36,34 @@ def measure(
 def cache_states(sides: dict[str, object], queries: Queries) -> dict[str, object]:
     """Return ours with caches overwritten before each query, and for each query asked again."""
     flush = CacheFlush()
-    result = {}
-    for name, side in sides.items():
-        flushed, repeated = [], []
-        for query in range(min(FLUSHED_QUERIES, len(queries))):
-            seeds = queries.seeds(query)
-            flush()
-            flushed.append(_seconds(side, seeds))
-        for query in range(min(REPEATED_QUERIES, len(queries))):
-            seeds = queries.seeds(query)
-            side.rank(*seeds, K)
-            repeated.append(_seconds(side, seeds))
-        result[name] = {
-            "caches_overwritten": milliseconds(flushed),
-            "same_query_again": milliseconds(repeated),
+    return {
+        name: {
+            "caches_overwritten": milliseconds(
+                _times(side, queries, FLUSHED_QUERIES, lambda _seeds: flush())
+            ),
+            "same_query_again": milliseconds(
+                _times(
+                    side, queries, REPEATED_QUERIES, lambda seeds, side=side: side.rank(*seeds, K)
+                )
+            ),
         }
-    return result
+        for name, side in sides.items()
+    }
+
+
+def _times(side, queries: Queries, count: int, before: Callable[[tuple], object]) -> list[float]:
+    """Return the seconds of up to `count` queries, doing `before` ahead of each."""
+    seconds: list[float] = []
+    end = time.perf_counter() + STATE_SECONDS
+    for query in range(min(count, len(queries))):
+        seeds = queries.seeds(query)
+        before(seeds)
+        started = time.perf_counter()
+        side.rank(*seeds, K)
+        seconds.append(time.perf_counter() - started)
+        if time.perf_counter() > end:
+            break
+    return seconds
 
 
 def hub_heavy(side: Side, queries: Queries) -> dict[str, object]:
@@ -64,9 +78,3 @@ def hub_heavy(side: Side, queries: Queries) -> dict[str, object]:
         result["hub_heavy"]["max_ms"] = float(f"{seconds[is_heavy].max() * 1e3:.4g}")
     result["others"] = milliseconds(seconds[~is_heavy])
     return result
-
-
-def _seconds(side, seeds) -> float:
-    started = time.perf_counter()
-    side.rank(*seeds, K)
-    return time.perf_counter() - started
