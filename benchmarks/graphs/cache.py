@@ -21,7 +21,7 @@ DEVIATION = {"nodes": 0.01, "undirected_edges": 0.01, "occurrences": 0.01, "max_
 
 def load(size: str, folder: pathlib.Path) -> tuple[Workload, dict[str, float]]:
     """Return the graph of a size and its statistics; generates it when it is not in `folder`."""
-    place = folder / f"graph-{size}-{_version()}"
+    place = folder / f"graph-{size}-{generator_version()}"
     if not (place / "statistics.json").is_file():
         _store(generator.generate(SIZES[size], name=size), place)
     stated = json.loads((place / "statistics.json").read_text("ascii"))
@@ -40,8 +40,8 @@ def check_statistics(stated: dict[str, float]) -> None:
             raise AssertionError(f"{name} is {stated[name]}, not about {expected:.0f}")
 
 
-def _version() -> str:
-    """Name the cache after everything that decides what is generated."""
+def generator_version() -> str:
+    """Return a name for everything that decides what is generated."""
     files = (generator.__file__, calibration.SHAPES, calibration.CALIBRATION)
     text = b"".join(pathlib.Path(file).read_bytes() for file in files)
     return hashlib.sha256(text).hexdigest()[:12]

@@ -22,13 +22,15 @@ from graphs.generator import Corpus, draw_corpus
 from graphs.queries import TIMING_SEED, Queries, draw_queries
 from graphs.workload import Workload
 from stages.context import K
+from stages.implementations import set_up_ours
 from timing import milliseconds
 
 DIMENSION = 64
 QUERIES = 2_000
 BATCH = 2_000
 REPEATS = 5
-NOISE = (0.25, 0.5)  # of a phrase's vector against its cluster's: similarities of about 0.8 to 0.95
+# A phrase's own part of its vector against its cluster's: similarities of about 0.8 to 0.95.
+NOISE = (0.25, 0.5)
 
 
 class ClusterVectors:
@@ -48,12 +50,16 @@ class ClusterVectors:
         centres = _unit(random.standard_normal((count, DIMENSION)))
         noise = random.uniform(*NOISE, (corpus.num_nodes, 1))
         offsets = _unit(random.standard_normal((corpus.num_nodes, DIMENSION)))
-        self.vectors = _unit(centres[cluster] + noise * offsets)
+        self.vectors = _unit(centres[cluster] + noise * offsets).astype(np.float32)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        ids = [int(digits) % len(self.vectors) if (digits := text[-8:]).isdigit() else 0
-               for text in texts]  # fmt: skip
-        return self.vectors[ids]
+        """Return the vectors of nodes; of any other text (passages, questions) that of node 0."""
+        last = [text.split(" ")[-1] for text in texts]
+        return self.vectors[[int(word) if word.isdigit() else 0 for word in last]]
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def node_name(node: int) -> str:
@@ -67,7 +73,9 @@ def measure(size: str, scratch: pathlib.Path) -> dict[str, object]:
     folder = scratch / f"memory-{size}-{generator_version()}"
     index_seconds = None if folder.is_dir() else _build(folder, corpus, encoder)
     started = time.perf_counter()
-    with hippograph.open(folder, mode="r", phrase_encoder=encoder, passage_encoder=encoder) as memory:
+    with hippograph.open(
+        folder, mode="r", phrase_encoder=encoder, passage_encoder=encoder
+    ) as memory:
         open_ms = (time.perf_counter() - started) * 1e3
         workload = _graph_of(memory, corpus)
         queries = draw_queries(workload, QUERIES, seed=TIMING_SEED)
@@ -82,3 +90,93 @@ def measure(size: str, scratch: pathlib.Path) -> dict[str, object]:
             **_latency(memory, workload, queries),
             **_rate(memory, queries),
         }
+
+
+def _build(folder: pathlib.Path, corpus: Corpus, encoder: ClusterVectors) -> float:
+    """Index the corpus; the folder appears only when it is complete."""
+    started = time.perf_counter()
+    unfinished = folder.with_suffix(".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    order = np.argsort(corpus.triple_passages, kind="stable")
+    starts = np.searchsorted(corpus.triple_passages[order], np.arange(corpus.num_passages + 1))
+    passages, extractions = [], []
+    for passage in range(corpus.num_passages):
+        triples = [
+            hippograph.Triple(
+                node_name(corpus.heads[i]), "is joined to", node_name(corpus.tails[i])
+            )
+            for i in order[starts[passage] : starts[passage + 1]]
+        ]
+        text = ". ".join(f"{t.head} {t.relation} {t.tail}" for t in triples)
+        passages.append(hippograph.Passage(title=f"Passage {passage}", text=text))
+        extractions.append(hippograph.Extraction(triples=tuple(triples)))
+    with hippograph.open(unfinished, phrase_encoder=encoder, passage_encoder=encoder) as memory:
+        memory.index(passages, extractions=extractions)
+    unfinished.rename(folder)
+    return round(time.perf_counter() - started, 1)
+
+
+def _graph_of(memory: hippograph.Memory, corpus: Corpus) -> Workload:
+    """Return the memory's own graph, so that the engine alone is timed on the same."""
+    graph = memory._state.graph
+    settings = memory.settings
+    weights = graph.weights(
+        combination=settings.edge_combination,
+        synonymy_threshold=settings.synonymy_threshold,
+        use_synonymy=settings.use_synonymy,
+    )
+    return Workload(
+        "memory", _as_scipy(weights), _as_scipy(graph.occurrences), corpus.topics
+    )  # fmt: skip
+
+
+def _as_scipy(matrix: hippograph.kernels.SparseMatrix) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array(
+        (matrix.values, matrix.columns, matrix.offsets.astype(np.int32)),
+        shape=(matrix.num_rows, matrix.num_columns),
+    )
+
+
+def _entities(queries: Queries, query: int) -> list[str]:
+    return [node_name(node) for node in queries.seeds(query)[0]]
+
+
+def _retrieve(memory: hippograph.Memory, queries: Queries, query: int) -> hippograph.Result:
+    return memory.retrieve(f"Question {query}?", k=K, query_entities=_entities(queries, query))
+
+
+def _latency(memory: hippograph.Memory, workload: Workload, queries: Queries) -> dict[str, object]:
+    """Time each query through the memory and then through the engine alone."""
+    engine = next(iter(set_up_ours(workload).values()))
+    whole, alone = [], []
+    for query in range(len(queries)):
+        entities, seeds = _entities(queries, query), queries.seeds(query)
+        started = time.perf_counter()
+        memory.retrieve(f"Question {query}?", k=K, query_entities=entities)
+        between = time.perf_counter()
+        engine.rank(*seeds, K)
+        alone.append(time.perf_counter() - between)
+        whole.append(between - started)
+    overhead = np.median(np.array(whole) - np.array(alone))
+    return {
+        "retrieve": milliseconds(whole),
+        "engine_alone": milliseconds(alone),
+        "overhead_us": round(float(overhead) * 1e6, 1),
+    }
+
+
+def _rate(memory: hippograph.Memory, queries: Queries) -> dict[str, object]:
+    """Queries per second of the batch call, on all threads; titles and texts are in the results."""
+    texts = [f"Question {query}?" for query in range(BATCH)]
+    entities = [_entities(queries, query % len(queries)) for query in range(BATCH)]
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        results = memory.retrieve_many(texts, k=K, query_entities=entities)
+        characters = sum(len(hit.title) + len(hit.text) for result in results for hit in result)
+        seconds.append(time.perf_counter() - started)
+    return {
+        "retrieve_many_batch": BATCH,
+        "retrieve_many_qps": round(BATCH / float(np.median(seconds)), 1),
+        "characters_per_result": round(characters / BATCH),
+    }
