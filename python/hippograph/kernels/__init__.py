@@ -23,10 +23,14 @@ from hippograph.kernels.ranking import (
     top_k,
 )
 from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+from hippograph.kernels.serving import ACCURACIES, Accuracy, Engine
 
 __all__ = [
+    "ACCURACIES",
     "SIMD_LEVELS",
+    "Accuracy",
     "EdgeTable",
+    "Engine",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
