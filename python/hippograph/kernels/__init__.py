@@ -6,6 +6,7 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 1 = serial).
 """
 
+from hippograph.kernels.exact import ColumnResult, ExactGraph, StartBatch
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
 from hippograph.kernels.processor import (
@@ -26,11 +27,14 @@ from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBa
 
 __all__ = [
     "SIMD_LEVELS",
+    "ColumnResult",
     "EdgeTable",
+    "ExactGraph",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
     "SparseMatrix",
+    "StartBatch",
     "Transition",
     "best_simd_level",
     "build_edge_table",
