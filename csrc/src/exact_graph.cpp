@@ -99,10 +99,7 @@ ExactGraph::ExactGraph(const CsrMatrix& weights, const CsrMatrix& occurrences,
                        std::span<const NodeId> order, int num_threads)
     : weights_(&weights),
       occurrences_(&occurrences),
-      matrix_((check_read_out(occurrences.view(), weights.view().num_rows(),
-                              std::min<PassageId>(1, occurrences.view().num_columns)),
-               weights),
-              order, num_threads),
+      matrix_(weights, order, num_threads),
       passages_(occurrences, matrix_.ranks(), num_threads) {}
 
 const Transition& ExactGraph::transition() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "hippograph/parallel.hpp"
@@ -13,6 +15,14 @@ namespace {
 constexpr std::int64_t kSlicesPerTask = 1024;
 constexpr std::int64_t kMinSlicesPerThread = 4096;
 constexpr std::int64_t kRowsPerTask = 16'384;
+
+void check_rows(const CsrView& occurrences, std::size_t num_nodes) {
+    if (position(occurrences.num_rows()) != num_nodes) {
+        throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
+                                    " rows but the graph has " + std::to_string(num_nodes) +
+                                    " nodes; there must be one row per node");
+    }
+}
 
 // The same matrix by passage: entries (rank, count), ranks rising.
 struct ByPassage {
@@ -58,6 +68,7 @@ ByPassage transpose(const CsrView& occurrences, std::span<const Rank> ranks, int
 
 PassageRows::PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks, int num_threads)
     : num_passages_(occurrences.view().num_columns) {
+    check_rows(occurrences.view(), ranks.size());
     const ByPassage matrix = transpose(
         occurrences.view(), ranks, resolve_num_threads(num_threads, num_passages_ / kRowsPerTask));
     std::vector<EdgeOffset> lengths(position(num_passages_));

@@ -30,6 +30,10 @@ class Propagation(enum.Enum):
     pagerank = 0
     none = 1
 
+class Precision(enum.Enum):
+    float32 = 0
+    float64 = 1
+
 class CsrMatrix:
     def __init__(
         self, offsets: _Offsets, columns: _Ids, values: _Weights, num_columns: int
@@ -42,6 +46,53 @@ class Transition:
     @property
     def num_dangling(self) -> int: ...
     def degrees(self) -> _Scores: ...
+
+class ExactGraph:
+    def __init__(
+        self, weights: CsrMatrix, occurrences: CsrMatrix, order: _Ids, num_threads: int
+    ) -> None: ...
+    @property
+    def num_bytes(self) -> int: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        start_offsets: _Offsets,
+        start_nodes: _Ids,
+        start_scores: _Weights,
+        start_errors: _Scores,
+        k: int,
+        ties: TieOrder,
+        precision: Precision,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Ids, _Scores, _Flags]: ...
+    def scores(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        start_offsets: _Offsets,
+        start_nodes: _Ids,
+        start_scores: _Weights,
+        start_errors: _Scores,
+        precision: Precision,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Scores, _Ids, _Scores, _Flags]: ...
+    def columns(
+        self,
+        nodes: _Ids,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Weights, _Ids, _Scores, _Flags]: ...
 
 def build_edge_table(
     num_nodes: int,
