@@ -40,8 +40,7 @@ struct RankedPassages {
     PprOutcomes outcomes;                   // per query
 };
 
-// Throws std::invalid_argument when a query has no seed, a node twice or a weight not above 0, or
-// when shapes do not fit; std::out_of_range for a node that is not in the graph.
+// Throws what check_seeds and check_read_out (seeds.hpp) and check_options throw.
 [[nodiscard]] RankedPassages rank_passages(const Transition& transition,
                                            const CsrMatrix& occurrences, const SeedView& seeds,
                                            const RankOptions& options, const CheckInterrupt& check);
