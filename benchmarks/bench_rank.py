@@ -17,6 +17,7 @@ from graphs.workload import Workload
 from machine import ROOT, SHARED_DATA
 from stages.context import TOLERANCE, K
 from stages.implementations import peer_class, set_up_ours
+from stages.summary import OURS
 
 SLOW = {"networkx": 5}  # rounds
 
@@ -37,11 +38,8 @@ def test_rank(benchmark, workload: tuple[Workload, Queries], name: str, restart:
     """`rank[...]`: one query to its 20 best passages, one thread."""
     graph, queries = workload
     benchmark.group = f"rank[graph={graph.name},restart={restart},threads=1]"
-    ours = set_up_ours(graph, restart=restart)
-    if name in ours:
-        side = ours[name]
-    elif name in ("fast", "tight"):
-        pytest.skip("no engine")
+    if name in OURS:
+        side = set_up_ours(graph, restart).sides[name]
     else:
         side = peer_class(name)(graph, restart=restart, tolerance=TOLERANCE)
     for truth in solve(graph, queries.take(0, 3), restart=restart):

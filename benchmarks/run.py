@@ -18,12 +18,24 @@ from collections.abc import Callable
 
 from graphs import cache
 from graphs.queries import HELD_OUT_SEED, TIMING_SEED, draw_queries, natural_hub_share
+from hippograph import kernels
 from limits import measure_limits
 from machine import RESULTS, ROOT, SHARED_DATA, describe
-from stages import growth, latency, passage_seeds, throughput, verification
+from stages import (
+    growth,
+    latency,
+    layout,
+    memory_calls,
+    nearness,
+    passage_seeds,
+    real_graph,
+    sweep,
+    synonymy,
+    throughput,
+    verification,
+)
 from stages.context import PLANS, RESTART, TOLERANCE, Context, K
 from stages.implementations import PEERS, set_up_ours, set_up_peers
-from stages.real_graph import measure as measure_real_graph
 from stages.summary import summarize, table
 from timing import timed
 
@@ -71,53 +83,66 @@ def prepare(size: str) -> Context:
 
 def run(context: Context, results: pathlib.Path) -> dict[str, object]:
     """Go through all stages; each says what it is doing on the error stream."""
-    workload, plan = context.workload, context.plan
+    plan, workload = context.plan, context.workload
     limits = stage("limits of the machine", measure_limits)
-    ours = stage("setting up", lambda: set_up_ours(workload))
-    peers, facts = set_up_peers(workload, list(PEERS), plan.skipped_peers)
-    sides = {**ours, **peers}
-    quality = stage("verification", lambda: verification.verify(
-        workload, context.held_out, sides, seconds_each=plan.verify_seconds
-    ))  # fmt: skip
-    times, timed_sides = stage(
-        "latency", lambda: latency.measure(sides, context.timing, plan, tuple(ours))
-    )
-    peers.clear()
-    sides.clear()
-    result = {
-        "machine": describe(*PACKAGES),
+    result: dict[str, object] = {
+        "machine": describe(*PACKAGES) | {"load_before": os.getloadavg()[0]},
         "size": context.size,
         "restart_probability": RESTART,
         "tolerance": TOLERANCE,
         "k": K,
         "graph": context.statistics,
         "limits": limits,
+        **headline(context, limits),
+    }
+    if plan.passage_seed_queries:
+        result["passage_seeds"] = stage("passage seeds", lambda: passage_seeds.measure(context))
+    if plan.sweep and hasattr(kernels, "SweepGraph"):
+        result["sweep"] = stage("sweep", lambda: sweep.measure(workload))
+    if plan.synonymy_rows and hasattr(kernels, "neighbor_lists"):
+        result["synonymy"] = stage("synonymy", lambda: synonymy.run_apart(plan.synonymy_rows))
+    if plan.real_graph:
+        result["real_graph"] = stage("real graph", lambda: real_graph.measure(context, SHARED_DATA))
+    if plan.memory_calls:
+        result["memory_calls"] = stage(
+            "a memory's calls", lambda: memory_calls.measure(context.size, SCRATCH)
+        )
+    result["growth"] = growth.exponents(growth.newest_by_size(results) | {context.size: result})
+    return result
+
+
+def headline(context: Context, limits: dict[str, object]) -> dict[str, object]:
+    """Set up all sides on the graph, verify, time, and measure the engine's layout."""
+    workload, plan, timing = context.workload, context.plan, context.timing
+    built = stage("setting up the engine", lambda: set_up_ours(workload))
+    peers, facts = stage(
+        "setting up peers", lambda: set_up_peers(workload, list(PEERS), plan.skipped_peers)
+    )
+    sides = {**built.sides, **peers}
+    quality = stage("verification", lambda: verification.verify(
+        workload, context.held_out, sides, seconds_each=plan.verify_seconds
+    ))  # fmt: skip
+    times, timed_sides = stage(
+        "latency", lambda: latency.measure(sides, timing, plan, tuple(built.sides))
+    )
+    return {
         "peers": facts,
         "verification": quality,
         "latency": {
             **times,
-            "hub_heavy": {
-                name: latency.hub_heavy(timed_sides[name], context.timing) for name in ours
-            },
+            "hub_heavy": {n: latency.hub_heavy(timed_sides[n], timing) for n in built.sides},
             "cache_states": stage(
-                "states of the caches", lambda: latency.cache_states(ours, context.timing)
+                "states of the caches", lambda: latency.cache_states(built.sides, timing)
             ),
         },
         "throughput": stage("throughput", lambda: throughput.measure(
-            ours, context.timing.take(0, plan.batch_queries)
+            built.sides, timing.take(0, plan.batch_queries)
         )),
+        "nearness": stage(
+            "share of the limits", lambda: nearness.measure(built, workload, timing, limits)
+        ),
+        "memory": stage("layout", lambda: layout.measure(built, workload, timing, SCRATCH)),
     }  # fmt: skip
-    ours.clear()
-    if plan.passage_seed_queries:
-        result["passage_seeds"] = stage(
-            "passage seeds", lambda: passage_seeds.measure(context, set_up_ours)
-        )
-    if context.size == "S":
-        result["real_graph"] = stage(
-            "real graph", lambda: measure_real_graph(context, SHARED_DATA, set_up_ours)
-        )
-    result["growth"] = growth.exponents(growth.newest_by_size(results) | {context.size: result})
-    return result
 
 
 def stage(name: str, work: Callable[[], object]):

@@ -25,16 +25,19 @@ class Side:
     seconds: list[float] = field(default_factory=list)
     by_round: dict[int, float] = field(default_factory=dict)  # median of each round taken part in
     next_query: int = 0
+    on_cpu_seconds: float = 0.0  # of the calling thread
 
     def answer(self, queries: Queries, count: int, turn: int) -> None:
         """Time `count` further queries, one by one; none is repeated until all were asked."""
         first = len(self.seconds)
+        on_cpu = time.thread_time()
         for _ in range(count):
             nodes, weights = queries.seeds(self.next_query)
             self.next_query = (self.next_query + 1) % len(queries)
             started = time.perf_counter()
             self.rank(nodes, weights, K)
             self.seconds.append(time.perf_counter() - started)
+        self.on_cpu_seconds += time.thread_time() - on_cpu
         self.by_round[turn] = float(np.median(self.seconds[first:]))
 
 
@@ -74,10 +77,16 @@ def _share(side: Side, queries: Queries, rounds: int, slice_seconds: float) -> S
     cost = side.by_round[0]
     side.seconds.clear()
     side.by_round.clear()
+    side.on_cpu_seconds = 0.0
     return Share(
         count=max(1, min(len(queries) // rounds, int(slice_seconds / cost))),
         every=max(1, min((rounds + 1) // 2, int(cost / (2.0 * slice_seconds)))),
     )
+
+
+def on_cpu_share(side: Side) -> float:
+    """Return the share of its time that the calling thread ran: about 1 on a quiet machine."""
+    return round(side.on_cpu_seconds / sum(side.seconds), 3)
 
 
 def milliseconds(seconds: list[float] | NDArray[np.float64]) -> dict[str, float]:

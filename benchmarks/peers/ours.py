@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from graphs.queries import Queries
 from graphs.workload import Workload
 from hippograph import kernels
 
-MAX_ITERATIONS = 10_000
+ACCURACIES: tuple[kernels.Accuracy, ...] = ("fast", "tight", "exact")
 
 
 def sparse(matrix) -> kernels.SparseMatrix:
@@ -30,31 +31,39 @@ def one_seed_batch(nodes, weights) -> kernels.SeedBatch:
     )
 
 
-class PowerExact:
-    """The kernel that solves to a proven L1 bound in float64."""
+def inputs_of(workload: Workload) -> tuple[kernels.SparseMatrix, kernels.SparseMatrix]:
+    """Return weights, and occurrences as the engine takes them: passage nodes have one entry."""
+    return sparse(workload.weights), sparse(workload.by_passage.T.tocsr())
 
-    name: ClassVar[str] = "exact"
+
+class EngineSide:
+    """One accuracy of an engine that several of these may share."""
+
     threads: ClassVar[int] = 1
 
-    def __init__(self, workload: Workload, *, restart: float, tolerance: float) -> None:
-        self.transition = kernels.Transition(sparse(workload.weights))
-        self.occurrences = sparse(workload.by_passage.T.tocsr())
-        self.restart, self.tolerance = restart, tolerance
-        self.num_nodes = workload.num_nodes
-
-    def scores(self, nodes, weights):
-        seeds = np.zeros(self.num_nodes)
-        seeds[nodes] = weights
-        return kernels.personalized_pagerank(
-            self.transition, seeds, restart_probability=self.restart, tolerance=self.tolerance,
-            max_iterations=MAX_ITERATIONS, num_threads=1,
-        ).scores  # fmt: skip
+    def __init__(self, engine: kernels.Engine, accuracy: kernels.Accuracy) -> None:
+        self.engine, self.name = engine, accuracy
 
     def rank(self, nodes, weights, k):
         return self.rank_many(one_seed_batch(nodes, weights), k, 1).passages[0]
 
     def rank_many(self, seeds: kernels.SeedBatch, k: int, threads: int) -> kernels.RankedBatch:
-        return kernels.rank_passages(
-            self.transition, self.occurrences, seeds, k=k, restart_probability=self.restart,
-            tolerance=self.tolerance, max_iterations=MAX_ITERATIONS, num_threads=threads,
-        )  # fmt: skip
+        return self.engine.rank(seeds, k=k, accuracy=self.name, num_threads=threads)
+
+
+class ExactSide(EngineSide):
+    """The exact accuracy, and the node scores of its kernel, for their L1 distance."""
+
+    def __init__(self, engine: kernels.Engine, workload: Workload, tolerance: float) -> None:
+        super().__init__(engine, "exact")
+        self.workload, self.tolerance = workload, tolerance
+
+    @cached_property
+    def graph(self) -> kernels.ExactGraph:
+        return kernels.ExactGraph(*inputs_of(self.workload), num_threads=1)
+
+    def scores(self, nodes, weights):
+        return self.graph.scores(
+            one_seed_batch(nodes, weights), tolerance=self.tolerance, num_threads=1,
+            restart_probability=self.engine.restart_probability,
+        ).scores[0]  # fmt: skip

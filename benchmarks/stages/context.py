@@ -24,6 +24,10 @@ class Plan:
     slice_seconds: float  # per implementation and round, at least one query
     batch_queries: int
     passage_seed_queries: int
+    synonymy_rows: int = 0
+    sweep: bool = False
+    real_graph: bool = False
+    memory_calls: bool = False
     skipped_peers: dict[str, str] = field(default_factory=dict)
 
 
@@ -33,11 +37,12 @@ TOO_SLOW = "tens of seconds a query; its result at M says what is to be said"
 PLANS = {
     "S": Plan(
         held_out=240, verify_seconds=4, timing_queries=10_000, rounds=12, slice_seconds=0.2,
-        batch_queries=4_000, passage_seed_queries=200,
+        batch_queries=4_000, passage_seed_queries=200, synonymy_rows=20_000,
+        sweep=True, real_graph=True, memory_calls=True,
     ),
     "M": Plan(
         held_out=240, verify_seconds=20, timing_queries=10_000, rounds=6, slice_seconds=0.4,
-        batch_queries=4_000, passage_seed_queries=200,
+        batch_queries=4_000, passage_seed_queries=200, synonymy_rows=90_000,
     ),
     "L": Plan(
         held_out=24, verify_seconds=20, timing_queries=6_000, rounds=3, slice_seconds=1.0,

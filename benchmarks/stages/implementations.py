@@ -6,9 +6,11 @@ import gc
 import importlib
 import os
 import pathlib
+from dataclasses import dataclass
 
 from graphs.workload import Workload
-from peers.ours import PowerExact
+from hippograph import kernels
+from peers.ours import EngineSide, ExactSide, inputs_of
 from stages.context import RESTART, TOLERANCE
 from timing import timed
 
@@ -70,6 +72,19 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def set_up_ours(workload: Workload, restart: float = RESTART) -> dict[str, object]:
-    """Return our sides by the name of their accuracy."""
-    return {"exact": PowerExact(workload, restart=restart, tolerance=TOLERANCE)}
+@dataclass(frozen=True)
+class Ours:
+    """The engine at each accuracy, and the seconds that building it took."""
+
+    engine: kernels.Engine
+    sides: dict[str, EngineSide]
+    build_seconds: float
+
+
+def set_up_ours(workload: Workload, restart: float = RESTART) -> Ours:
+    """Build the engine with all threads."""
+    inputs = inputs_of(workload)
+    seconds, engine = timed(lambda: kernels.Engine.build(*inputs, restart_probability=restart))
+    exact = ExactSide(engine, workload, TOLERANCE)
+    sides = {"fast": EngineSide(engine, "fast"), "tight": EngineSide(engine, "tight")}
+    return Ours(engine, {**sides, "exact": exact}, round(seconds, 3))

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphs.queries import Queries
 from stages.context import Plan
-from timing import CacheFlush, K, Side, compare, interleave, milliseconds
+from timing import CacheFlush, K, Side, compare, interleave, milliseconds, on_cpu_share
 
 FLUSHED_QUERIES = 200
 REPEATED_QUERIES = 1_000
@@ -23,7 +23,11 @@ def measure(
     timed = {name: Side(name, side.rank, side.threads) for name, side in sides.items()}
     interleave(list(timed.values()), queries, rounds=plan.rounds, slice_seconds=plan.slice_seconds)
     table = {
-        name: {"threads": side.threads, **milliseconds(side.seconds)}
+        name: {
+            "threads": side.threads,
+            **milliseconds(side.seconds),
+            "on_cpu_share": on_cpu_share(side),
+        }
         for name, side in timed.items()
     }
     ratios = {

@@ -7,6 +7,7 @@ passages' titles and texts.
 
 from __future__ import annotations
 
+import hashlib
 import pathlib
 import shutil
 import time
@@ -70,7 +71,7 @@ def node_name(node: int) -> str:
 def measure(size: str, scratch: pathlib.Path) -> dict[str, object]:
     corpus = draw_corpus(SIZES[size])
     encoder = ClusterVectors(corpus)
-    folder = scratch / f"memory-{size}-{generator_version()}"
+    folder = scratch / f"memory-{size}-{generator_version()}-{_package_version()}"
     index_seconds = None if folder.is_dir() else _build(folder, corpus, encoder)
     started = time.perf_counter()
     with hippograph.open(
@@ -92,6 +93,13 @@ def measure(size: str, scratch: pathlib.Path) -> dict[str, object]:
         }
 
 
+def _package_version() -> str:
+    """Return a name for the package's code: another one may store other files."""
+    package = pathlib.Path(hippograph.__file__).parent
+    text = b"".join(path.read_bytes() for path in sorted(package.rglob("*.py")))
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
 def _build(folder: pathlib.Path, corpus: Corpus, encoder: ClusterVectors) -> float:
     """Index the corpus; the folder appears only when it is complete."""
     started = time.perf_counter()
@@ -99,13 +107,12 @@ def _build(folder: pathlib.Path, corpus: Corpus, encoder: ClusterVectors) -> flo
     shutil.rmtree(unfinished, ignore_errors=True)
     order = np.argsort(corpus.triple_passages, kind="stable")
     starts = np.searchsorted(corpus.triple_passages[order], np.arange(corpus.num_passages + 1))
+    ends = np.column_stack([corpus.heads, corpus.tails])[order].tolist()
     passages, extractions = [], []
     for passage in range(corpus.num_passages):
         triples = [
-            hippograph.Triple(
-                node_name(corpus.heads[i]), "is joined to", node_name(corpus.tails[i])
-            )
-            for i in order[starts[passage] : starts[passage + 1]]
+            hippograph.Triple(node_name(head), "is joined to", node_name(tail))
+            for head, tail in ends[starts[passage] : starts[passage + 1]]
         ]
         text = ". ".join(f"{t.head} {t.relation} {t.tail}" for t in triples)
         passages.append(hippograph.Passage(title=f"Passage {passage}", text=text))
@@ -147,7 +154,7 @@ def _retrieve(memory: hippograph.Memory, queries: Queries, query: int) -> hippog
 
 def _latency(memory: hippograph.Memory, workload: Workload, queries: Queries) -> dict[str, object]:
     """Time each query through the memory and then through the engine alone."""
-    engine = next(iter(set_up_ours(workload).values()))
+    engine = set_up_ours(workload).sides["fast"]
     whole, alone = [], []
     for query in range(len(queries)):
         entities, seeds = _entities(queries, query), queries.seeds(query)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 from graphs.queries import HELD_OUT_SEED, TIMING_SEED, draw_queries
-from graphs.workload import Workload, statistics, with_passage_nodes
+from graphs.workload import statistics, with_passage_nodes
 from stages import latency, verification
 from stages.context import Context
-from stages.implementations import set_up_peers
+from stages.implementations import set_up_ours, set_up_peers
 
 PEERS = ["igraph", "scipy-f32"]
 TIMED_QUERIES = 2_000
 
 
-def measure(context: Context, set_up: Callable[[Workload], dict[str, object]]) -> dict[str, object]:
+def measure(context: Context) -> dict[str, object]:
     """Return quality and latency on the graph with passage nodes."""
     workload = with_passage_nodes(context.workload)
     peers, facts = set_up_peers(workload, PEERS, {})
-    ours = set_up(workload)
+    ours = set_up_ours(workload).sides
     held_out = draw_queries(
         workload, context.plan.passage_seed_queries, seed=HELD_OUT_SEED, hub_share=0.1
     )
