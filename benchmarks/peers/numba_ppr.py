@@ -16,7 +16,7 @@ from graphs.workload import Workload
 from peers.base import best_of, power_iterations, walk_matrix
 
 
-@numba.njit(parallel=True)
+@numba.njit(parallel=True, cache=True)
 def _multiply(indptr, indices, data, scores, out):
     for row in numba.prange(len(out)):
         total = np.float32(0.0)
@@ -25,7 +25,7 @@ def _multiply(indptr, indices, data, scores, out):
         out[row] = total
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _solve(indptr, indices, data, nodes, seeds, restart, iterations):
     scores = np.zeros(len(indptr) - 1, dtype=np.float32)
     other = np.empty_like(scores)

@@ -30,8 +30,7 @@ class _Sknetwork:
         self.settings = {
             "damping_factor": 1.0 - restart,
             "solver": self.solver,
-            # One more than from the seeds: it starts from all nodes alike.
-            "n_iter": power_iterations(restart, tolerance) + 1,
+            "n_iter": power_iterations(restart, tolerance),
             "tol": tolerance,
         }
 
@@ -47,6 +46,11 @@ class _Sknetwork:
 class SknetworkPower(_Sknetwork):
     name: ClassVar[str] = "sknetwork"
     solver: ClassVar[str] = "piteration"
+
+    def __init__(self, workload: Workload, *, restart: float, tolerance: float) -> None:
+        super().__init__(workload, restart=restart, tolerance=tolerance)
+        # It stops by the change from one iteration to the next, and returns the one before.
+        self.settings |= {"n_iter": 1_000, "tol": tolerance * restart}
 
 
 class SknetworkHorner(_Sknetwork):
