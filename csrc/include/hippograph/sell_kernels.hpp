@@ -13,6 +13,10 @@ namespace hippograph {
 
 inline constexpr std::size_t kLanes = 16;
 
+// Loops fetch this many entry columns ahead (the processor alone does not keep two streams going
+// from memory): arrays of entries go on for as many after the last.
+inline constexpr std::size_t kColumnsAhead = 48;
+
 struct SellSlices {
     const std::int64_t* offsets;  // entry columns of slice s: [offsets[s], offsets[s + 1])
     const std::int32_t* columns;

@@ -79,8 +79,8 @@ F32 narrow(const F64& a) {
             _mm256_set_m128(_mm256_cvtpd_ps(a.v[3]), _mm256_cvtpd_ps(a.v[2]))};
 }
 
-void prefetch(const float* line) {
-    _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
+void prefetch(const void* line) {
+    _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T0);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ F32 narrow(const F64& a) {
                                _mm512_cvtpd_ps(a.high), 1)};
 }
 
-void prefetch(const float* line) {
-    _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
+void prefetch(const void* line) {
+    _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T0);
 }
 
 }  // namespace

@@ -15,6 +15,15 @@ namespace {
 
 void accumulate(double* sums, const F64& terms) { store(sums, add(load(sums), terms)); }
 
+// Fetches what the loop will need kColumnsAhead entry columns later, and gives the place of this one.
+std::int64_t entry_place(const SellSlices& slices, std::int64_t entry) {
+    const std::int64_t place = 16 * entry;
+    constexpr auto ahead = static_cast<std::int64_t>(16 * kColumnsAhead);
+    prefetch(slices.values + place + ahead);
+    prefetch(slices.columns + place + ahead);
+    return place;
+}
+
 void relax(const SellGraph& graph, const RelaxFactors& factors, const float* restart, float* u,
            std::int64_t first, std::int64_t last) {
     const F32 pull = broadcast(factors.pull);
@@ -24,8 +33,8 @@ void relax(const SellGraph& graph, const RelaxFactors& factors, const float* res
         F32 sum = broadcast(0.0F);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(load(slices.values + 16 * entry),
-                                    gather(u, slices.columns + 16 * entry)));
+            const std::int64_t place = entry_place(slices, entry);
+            sum = add(sum, multiply(load(slices.values + place), gather(u, slices.columns + place)));
         }
         F32 target = multiply(sum, pull);
         if (restart != nullptr) target = add(target, load(restart));
@@ -51,8 +60,9 @@ void certify(const SellGraph& graph, double pull, const double* restart, float* 
         F64 sum = broadcast(0.0);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(widen(load(slices.values + 16 * entry)),
-                                    widen(gather(u, slices.columns + 16 * entry))));
+            const std::int64_t place = entry_place(slices, entry);
+            sum = add(sum, multiply(widen(load(slices.values + place)),
+                                    widen(gather(u, slices.columns + place))));
         }
         F64 target = multiply(sum, broadcast(pull));
         if (restart != nullptr) target = add(target, load(restart));
@@ -106,8 +116,9 @@ void multiply_slices(const SellSlices& slices, const float* x, std::int64_t firs
         F64 sum = broadcast(0.0);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(widen(load(slices.values + 16 * entry)),
-                                    widen(gather(x, slices.columns + 16 * entry))));
+            const std::int64_t place = entry_place(slices, entry);
+            sum = add(sum, multiply(widen(load(slices.values + place)),
+                                    widen(gather(x, slices.columns + place))));
         }
         store(products + 16 * (slice - first), sum);
     }
