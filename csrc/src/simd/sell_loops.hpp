@@ -13,8 +13,6 @@ namespace hippograph {
 
 namespace {
 
-void accumulate(double* sums, const F64& terms) { store(sums, add(load(sums), terms)); }
-
 // Fetches what the loop will need kColumnsAhead entry columns later, and gives the place of this one.
 std::int64_t entry_place(const SellSlices& slices, std::int64_t entry) {
     const std::int64_t place = 16 * entry;
@@ -50,7 +48,7 @@ F64 invert(const F64& degree, const F64& inverse) {
     return multiply(inverse, subtract(broadcast(2.0), multiply(degree, inverse)));
 }
 
-void certify(const SellGraph& graph, double pull, const double* restart, float* u,
+void certify(const SellGraph& graph, double pull, const double* restart, float* u, float* scores,
              std::int64_t first, std::int64_t last, CertifySums& sums) {
     const SellSlices& slices = graph.slices;
     F64 rounding = load(static_cast<const double*>(sums.rounding));
@@ -72,11 +70,12 @@ void certify(const SellGraph& graph, double pull, const double* restart, float* 
         const F32 rounded =
             narrow(multiply(target, invert(degree, widen(load(graph.inverse_degrees + 16 * slice)))));
         store(own, rounded);
-        const F64 score = multiply(degree, widen(rounded));
-        rounding = add(rounding, absolute(subtract(target, score)));
-        change = add(change, multiply(widen(load(graph.late_shares + 16 * slice)),
-                                      absolute(subtract(score, multiply(degree, old)))));
-        mass = add(mass, score);
+        store(scores + 16 * slice, narrow(target));
+        const F64 late = widen(load(graph.late_shares + 16 * slice));
+        const F64 error = absolute(subtract(target, multiply(degree, widen(rounded))));
+        rounding = add(rounding, multiply(subtract(broadcast(1.0), late), error));
+        change = add(change, multiply(late, absolute(subtract(target, multiply(degree, old)))));
+        mass = add(mass, target);
     }
     store(sums.rounding, rounding);
     store(sums.change, change);
@@ -101,12 +100,10 @@ double long_row(const std::int32_t* columns, const float* values, const float* u
     return lanes[0];
 }
 
-void scores(const double* degrees, const float* u, const double* scales, float* results,
-            std::int64_t first, std::int64_t last) {
-    const F64 scale = broadcast(*scales);
+void scale_scores(double scale, float* scores, std::int64_t first, std::int64_t last) {
     for (std::int64_t place = 16 * first; place < 16 * last; place += 16) {
-        const F64 score = positive(multiply(load(degrees + place), widen(load(u + place))));
-        store(results + place, narrow(multiply(score, scale)));
+        const F64 score = positive(widen(load(static_cast<const float*>(scores + place))));
+        store(scores + place, narrow(multiply(score, broadcast(scale))));
     }
 }
 
