@@ -21,8 +21,8 @@ constexpr double kLargestError = 2.0;
 
 // Residuals are sums of quantities that sum to about 1, each computed with one chain of additions.
 double sum_rounding(const SellMatrix& matrix) {
-    const EdgeOffset depth = SellRows::kLongRow + SellRows::kChunk / 16 +
-                             matrix.longest_row() / SellRows::kChunk + 16;
+    const EdgeOffset depth =
+        SellRows::kLongRow + SellRows::kChunk / 16 + matrix.longest_row() / SellRows::kChunk + 16;
     return 4.0 * static_cast<double>(depth) * kUnitRoundoff;
 }
 
@@ -105,8 +105,7 @@ void ExactSolver::start_from(const SparseStart* start) {
     std::ranges::fill(unknowns, 0.0F);
     if (start == nullptr) {
         for (const auto& [rank, share] : connected_) {
-            unknowns[position(rank)] =
-                static_cast<float>(share) * inverse_degrees[position(rank)];
+            unknowns[position(rank)] = static_cast<float>(share) * inverse_degrees[position(rank)];
         }
         return;
     }
@@ -143,13 +142,14 @@ PprOutcome ExactSolver::iterate(double start_error, const CheckInterrupt& check)
             .converged = bound <= options_.tolerance};
 }
 
-void ExactSolver::copy_scores(std::span<Score> by_node) const {
+double ExactSolver::copy_scores(std::span<Score> by_node) const {
     const auto ranks = matrix_->ranks();
     double sum = 0.0;
     for (const float score : scores_.view()) sum += static_cast<double>(score);
     for (std::size_t node = 0; node < ranks.size(); ++node) {
         by_node[node] = static_cast<double>(scores_[position(ranks[node])]) / sum;
     }
+    return std::abs(sum - 1.0);
 }
 
 }  // namespace hippograph

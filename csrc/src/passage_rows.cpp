@@ -66,8 +66,7 @@ ByPassage transpose(const CsrView& occurrences, std::span<const Rank> ranks, int
 
 }  // namespace
 
-PassageRows::PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks,
-                         int num_threads)
+PassageRows::PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks, int num_threads)
     : num_passages_(occurrences.view().num_columns) {
     check_rows(occurrences.view(), ranks.size());
     const ByPassage matrix = transpose(
@@ -105,29 +104,27 @@ void PassageRows::scores(std::span<const float> by_rank, int num_threads,
     const auto multiply = sell_kernels().multiply;
     const SellSlices slices = rows_.slices();
     // The slices of long rows are empty: those passages receive 0 here and their sums below.
-    parallel_for(
-        (num_slices + kSlicesPerTask - 1) / kSlicesPerTask,
-        resolve_num_threads(num_threads, num_slices / kMinSlicesPerThread),
-        [&](std::int64_t task, int) {
-            std::array<double, kLanes> products{};
-            const std::int64_t last = std::min(num_slices, (task + 1) * kSlicesPerTask);
-            for (std::int64_t slice = task * kSlicesPerTask; slice < last; ++slice) {
-                multiply(slices, by_rank.data(), slice, slice + 1, products.data());
-                for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                    const PassageId passage = passages_[position(slice) * kLanes + lane];
-                    if (passage >= 0) scores[position(passage)] = products[lane];
-                }
-            }
-        });
+    parallel_for((num_slices + kSlicesPerTask - 1) / kSlicesPerTask,
+                 resolve_num_threads(num_threads, num_slices / kMinSlicesPerThread),
+                 [&](std::int64_t task, int) {
+                     std::array<double, kLanes> products{};
+                     const std::int64_t last = std::min(num_slices, (task + 1) * kSlicesPerTask);
+                     for (std::int64_t slice = task * kSlicesPerTask; slice < last; ++slice) {
+                         multiply(slices, by_rank.data(), slice, slice + 1, products.data());
+                         for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                             const PassageId passage = passages_[position(slice) * kLanes + lane];
+                             if (passage >= 0) scores[position(passage)] = products[lane];
+                         }
+                     }
+                 });
     long_scores(by_rank, scores);
 }
 
 void PassageRows::long_scores(std::span<const float> by_rank, std::span<Score> scores) const {
     const auto long_row = sell_kernels().long_row;
     for (const SellRows::Chunk& chunk : rows_.chunks()) {
-        scores[position(passages_[position(chunk.row)])] +=
-            long_row(rows_.long_columns(), rows_.long_values(), by_rank.data(), chunk.begin,
-                     chunk.end);
+        scores[position(passages_[position(chunk.row)])] += long_row(
+            rows_.long_columns(), rows_.long_values(), by_rank.data(), chunk.begin, chunk.end);
     }
 }
 

@@ -85,8 +85,7 @@ void check_seeds(const SeedView& seeds, NodeId num_nodes) {
 void check_read_out(const CsrView& occurrences, NodeId num_nodes, PassageId k) {
     if (occurrences.num_rows() != num_nodes) {
         throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
-                                    " rows but the graph has " +
-                                    std::to_string(num_nodes) +
+                                    " rows but the graph has " + std::to_string(num_nodes) +
                                     " nodes; there must be one row per node");
     }
     if (k < 1 || k > occurrences.num_columns) {

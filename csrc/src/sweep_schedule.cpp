@@ -13,7 +13,8 @@ constexpr double kLittleProgress = 0.9;
 // Then sweeps go on without over-relaxation, which always converges; after this many it is over.
 constexpr std::int32_t kMaxDisappointments = 3;
 
-// A relax sweep shrinks the error by about (omega - 1) to this power; measured from r = 0.05 to 0.95.
+// A relax sweep shrinks the error by about (omega - 1) to this power; measured from r = 0.05 to
+// 0.95.
 constexpr double kRateExponent = 0.72;
 
 // The bound after k relax sweeps and a certify sweep is about rate^k (c / 2r) times this and the

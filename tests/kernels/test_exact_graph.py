@@ -1,4 +1,4 @@
-"""The exact kernel against a dense linear solve: its promise, its properties, its ways of working."""
+"""The exact kernel against a dense linear solve: its promise, properties and ways of working."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def seeds_of(*personalizations: Array) -> SeedBatch:
     )
 
 
-def community_graph(num_nodes: int = 3000, seed: int = 5) -> Graph:
+def community_graph(num_nodes: int = 1500, seed: int = 5) -> Graph:
     """Return a graph large enough for many slices, with hubs beyond a long row and leaves."""
     generator = np.random.default_rng(seed)
     heads = generator.integers(0, num_nodes, 4 * num_nodes)
@@ -89,6 +89,16 @@ def some_queries(num_nodes: int, count: int) -> list[Array]:
             personalization[num_nodes - 1] += 0.5  # an isolated node
         rows.append(personalization)
     return rows
+
+
+def all_solved(graph: Graph, personalizations: Array, restart_probability: float) -> Array:
+    """Solve for many rows with one factorization; see `pagerank_by_linear_solve`."""
+    degrees = graph.dense.sum(axis=0)
+    steps = graph.dense / np.where(degrees > 0, degrees, 1.0)
+    system = np.eye(graph.num_nodes) - (1.0 - restart_probability) * steps
+    restart = personalizations / personalizations.sum(axis=1, keepdims=True)
+    scores: Array = np.linalg.solve(system, restart.T).T
+    return scores / scores.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
@@ -144,15 +154,11 @@ def test_any_order_gives_the_same_answer(
 @pytest.mark.parametrize("restart_probability", RESTART_PROBABILITIES)
 def test_large_graph_meets_its_bound(large: Graph, restart_probability: float) -> None:
     queries = some_queries(large.num_nodes, 12)
-    result = exact_graph(large).scores(
-        seeds_of(*queries), restart_probability=restart_probability
-    )
-    for query, scores, bound in zip(
-        queries, result.scores, np.asarray(result.error_bound), strict=True
-    ):
-        expected = pagerank_by_linear_solve(large.dense, query, restart_probability)
-        assert np.abs(scores - expected).sum() <= bound + REFERENCE_ERROR
-        assert bound <= 1e-6
+    result = exact_graph(large).scores(seeds_of(*queries), restart_probability=restart_probability)
+    bounds = np.asarray(result.error_bound)
+    errors = np.abs(result.scores - all_solved(large, np.stack(queries), restart_probability))
+    assert (errors.sum(axis=1) <= bounds + REFERENCE_ERROR).all()
+    assert (bounds <= 1e-6).all()
 
 
 def fields(result: PprResult | RankedBatch) -> list[bytes]:
@@ -278,15 +284,17 @@ def test_a_passage_and_a_node_longer_than_a_slice_row(large: Graph) -> None:
 
 @pytest.mark.parametrize("restart_probability", [0.05, *RESTART_PROBABILITIES])
 def test_columns_are_single_node_scores(large: Graph, restart_probability: float) -> None:
-    nodes = np.array([0, 1, 5, 17, 2990, 2999, *range(100, 125)])  # hubs, a leaf, an isolated node
-    columns = exact_graph(large).columns(nodes, restart_probability=restart_probability)
-    for node, scores, bound in zip(nodes, columns.scores, columns.error_bounds, strict=True):
-        expected = pagerank_by_linear_solve(
-            large.dense, np.eye(large.num_nodes)[node], restart_probability
-        )
-        assert np.abs(scores - expected).sum() <= bound + REFERENCE_ERROR
+    isolated = large.num_nodes - 1
+    nodes = np.array([0, 1, 5, isolated - 100, isolated, *range(100, 125)])  # hubs, a leaf, ...
+    columns = exact_graph(large).columns(
+        nodes, restart_probability=restart_probability, tolerance=2e-6
+    )
+    expected = all_solved(large, np.eye(large.num_nodes)[nodes], restart_probability)
+    errors = np.abs(columns.scores - expected).sum(axis=1)
+    assert (errors <= columns.error_bounds + REFERENCE_ERROR).all()
+    assert (columns.error_bounds <= 2e-6).all()
     assert columns.converged.all()
-    assert columns.scores[5, 2999] == 1.0
+    assert columns.scores[4, isolated] == 1.0
 
 
 def test_columns_of_no_nodes(large: Graph) -> None:
@@ -349,7 +357,7 @@ def test_too_few_iterations_are_reported_with_a_bound_that_holds(large: Graph) -
         assert not np.asarray(result.converged)[0]
         assert np.asarray(result.iterations)[0] == max_iterations
         bound = np.asarray(result.error_bound)[0]
-        assert 1e-6 < bound
+        assert bound > 1e-6
         assert np.abs(result.scores[0] - expected).sum() <= bound + REFERENCE_ERROR
 
 

@@ -57,7 +57,8 @@ class SellSweeper {
     void sum_long_rows();
     void relax_long_rows(double pull, double omega);
     void certify_long_rows(double pull, std::span<float> scores, std::span<SweepReport> reports);
-    void for_each_task(const std::function<void(std::int64_t first, std::int64_t last)>& body) const;
+    void for_each_task(
+        const std::function<void(std::int64_t first, std::int64_t last)>& body) const;
     void for_each_block(const std::function<void(std::int64_t block)>& body) const;
 
     // Calls body(first, last, terms) for slices of a block; `terms` is a place in seed_slices_ for
@@ -72,10 +73,10 @@ class SellSweeper {
     std::vector<std::int64_t> seed_slices_;  // rising
     std::vector<float> seed_terms_;          // 16 width numbers a seed slice
     std::vector<double> exact_seed_terms_;
-    std::vector<double> long_terms_;     // width numbers a long row
-    std::vector<double> chunk_sums_;     // width numbers a chunk
-    std::vector<double> long_sums_;      // width numbers a long row
-    std::vector<CertifySums> reports_;   // of each block
+    std::vector<double> long_terms_;    // width numbers a long row
+    std::vector<double> chunk_sums_;    // width numbers a chunk
+    std::vector<double> long_sums_;     // width numbers a long row
+    std::vector<CertifySums> reports_;  // of each block
 };
 
 }  // namespace hippograph

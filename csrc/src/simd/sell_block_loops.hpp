@@ -70,8 +70,7 @@ void certify_block(const SellGraph& graph, double pull, const double* restart, f
         const F64 score = multiply(degree, widen(rounded));
         const F64 share = broadcast(static_cast<double>(graph.late_shares[row]));
         rounding = add(rounding, absolute(subtract(target, score)));
-        change =
-            add(change, multiply(share, absolute(subtract(score, multiply(degree, old)))));
+        change = add(change, multiply(share, absolute(subtract(score, multiply(degree, old)))));
         mass = add(mass, score);
     }
     store(sums.rounding, rounding);

@@ -13,7 +13,8 @@ namespace hippograph {
 
 namespace {
 
-// Fetches what the loop will need kColumnsAhead entry columns later, and gives the place of this one.
+// Fetches what the loop will need kColumnsAhead entry columns later, and gives the place of this
+// one.
 std::int64_t entry_place(const SellSlices& slices, std::int64_t entry) {
     const std::int64_t place = 16 * entry;
     constexpr auto ahead = static_cast<std::int64_t>(16 * kColumnsAhead);
@@ -32,7 +33,8 @@ void relax(const SellGraph& graph, const RelaxFactors& factors, const float* res
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
             const std::int64_t place = entry_place(slices, entry);
-            sum = add(sum, multiply(load(slices.values + place), gather(u, slices.columns + place)));
+            sum =
+                add(sum, multiply(load(slices.values + place), gather(u, slices.columns + place)));
         }
         F32 target = multiply(sum, pull);
         if (restart != nullptr) target = add(target, load(restart));
@@ -67,8 +69,8 @@ void certify(const SellGraph& graph, double pull, const double* restart, float* 
         const F64 degree = load(graph.degrees + 16 * slice);
         float* const own = u + 16 * slice;
         const F64 old = widen(load(static_cast<const float*>(own)));
-        const F32 rounded =
-            narrow(multiply(target, invert(degree, widen(load(graph.inverse_degrees + 16 * slice)))));
+        const F32 rounded = narrow(
+            multiply(target, invert(degree, widen(load(graph.inverse_degrees + 16 * slice)))));
         store(own, rounded);
         store(scores + 16 * slice, narrow(target));
         const F64 late = widen(load(graph.late_shares + 16 * slice));
