@@ -23,10 +23,10 @@ constexpr double kStartFactor = 3.0;
 
 // Float32 sums leave errors that a certify sweep sees as a bound of about this many times its own
 // rounding. From there on only certify sweeps help.
-constexpr double kNoise = 4.0;
+constexpr double kNoise = 6.0;
 
-// |t - d u| of scores in float32 is about this, relative to their sum.
-constexpr double kFloat32Residual = 2.2e-8;
+// The residual that scores in float32 leave is about this, relative to their sum.
+constexpr double kFloat32Residual = 1.1e-8;
 
 }  // namespace
 

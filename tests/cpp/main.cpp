@@ -9,6 +9,7 @@
 namespace hippograph::testing {
 
 void test_csr_matrix(Checks& check);
+void test_exact_graph(Checks& check);
 void test_graph_builder(Checks& check);
 void test_parallel(Checks& check);
 void test_personalized_pagerank(Checks& check);
@@ -19,8 +20,9 @@ void test_top_k(Checks& check);
 
 int main(int argc, char** argv) {
     using namespace hippograph::testing;
-    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 6> kSuites{{
+    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 7> kSuites{{
         {"csr_matrix", test_csr_matrix},
+        {"exact_graph", test_exact_graph},
         {"graph_builder", test_graph_builder},
         {"parallel", test_parallel},
         {"personalized_pagerank", test_personalized_pagerank},
