@@ -36,32 +36,6 @@ void check_seed_offsets(const SeedView& seeds) {
     }
 }
 
-void check_seeds(const SeedView& seeds, NodeId num_nodes) {
-    check_seed_offsets(seeds);
-    std::vector<std::int64_t> last_query(position(num_nodes), -1);
-    for (std::size_t query = 0; query + 1 < seeds.offsets.size(); ++query) {
-        for (std::size_t seed = position(seeds.offsets[query]);
-             seed < position(seeds.offsets[query + 1]); ++seed) {
-            const NodeId node = seeds.nodes[seed];
-            if (node < 0 || node >= num_nodes) {
-                throw std::out_of_range(seed_of(query, node) + ", outside [0, " +
-                                        std::to_string(num_nodes) + ")");
-            }
-            if (!(seeds.weights[seed] > 0.0) || std::isinf(seeds.weights[seed])) {
-                throw std::invalid_argument(seed_of(query, node) + " with weight " +
-                                            std::to_string(seeds.weights[seed]) +
-                                            "; weights must be finite and above 0");
-            }
-            std::int64_t& last = last_query[position(node)];
-            if (last == static_cast<std::int64_t>(query)) {
-                throw std::invalid_argument(seed_of(query, node) +
-                                            " twice; add its weights up first");
-            }
-            last = static_cast<std::int64_t>(query);
-        }
-    }
-}
-
 void check_shapes(const Transition& transition, const CsrView& occurrences, PassageId k) {
     if (occurrences.num_rows() != transition.num_nodes()) {
         throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
@@ -95,6 +69,32 @@ struct Workspace {
 };
 
 }  // namespace
+
+void check_seeds(const SeedView& seeds, NodeId num_nodes) {
+    check_seed_offsets(seeds);
+    std::vector<std::int64_t> last_query(position(num_nodes), -1);
+    for (std::size_t query = 0; query + 1 < seeds.offsets.size(); ++query) {
+        for (std::size_t seed = position(seeds.offsets[query]);
+             seed < position(seeds.offsets[query + 1]); ++seed) {
+            const NodeId node = seeds.nodes[seed];
+            if (node < 0 || node >= num_nodes) {
+                throw std::out_of_range(seed_of(query, node) + ", outside [0, " +
+                                        std::to_string(num_nodes) + ")");
+            }
+            if (!(seeds.weights[seed] > 0.0) || std::isinf(seeds.weights[seed])) {
+                throw std::invalid_argument(seed_of(query, node) + " with weight " +
+                                            std::to_string(seeds.weights[seed]) +
+                                            "; weights must be finite and above 0");
+            }
+            std::int64_t& last = last_query[position(node)];
+            if (last == static_cast<std::int64_t>(query)) {
+                throw std::invalid_argument(seed_of(query, node) +
+                                            " twice; add its weights up first");
+            }
+            last = static_cast<std::int64_t>(query);
+        }
+    }
+}
 
 RankedPassages rank_passages(const Transition& transition, const CsrMatrix& occurrences,
                              const SeedView& seeds, const RankOptions& options,

@@ -40,6 +40,10 @@ struct RankedPassages {
     PprOutcomes outcomes;                   // per query
 };
 
+// Throws std::invalid_argument when a query has no seed, a node twice or a weight not above 0;
+// std::out_of_range for a node outside [0, num_nodes).
+void check_seeds(const SeedView& seeds, NodeId num_nodes);
+
 // Throws std::invalid_argument when a query has no seed, a node twice or a weight not above 0, or
 // when shapes do not fit; std::out_of_range for a node that is not in the graph.
 [[nodiscard]] RankedPassages rank_passages(const Transition& transition,

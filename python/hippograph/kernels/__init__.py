@@ -22,7 +22,8 @@ from hippograph.kernels.ranking import (
     rank_passages,
     top_k,
 )
-from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch, SweepResult
+from hippograph.kernels.sweeps import SweepGraph
 
 __all__ = [
     "SIMD_LEVELS",
@@ -31,6 +32,8 @@ __all__ = [
     "RankedBatch",
     "SeedBatch",
     "SparseMatrix",
+    "SweepGraph",
+    "SweepResult",
     "Transition",
     "best_simd_level",
     "build_edge_table",
