@@ -155,6 +155,11 @@ class SweepGraph:
             raise InputError(
                 f"unknown precision {precision!r}; choose one of {', '.join(_PRECISIONS)}"
             )
+        if isinstance(synonymy_thresholds, str) or not np.iterable(synonymy_thresholds):
+            raise InputError(
+                f"synonymy_thresholds must be a sequence, not {synonymy_thresholds!r}; "
+                "put a single threshold in a list"
+            )
         thresholds = [self._checked_threshold(threshold) for threshold in synonymy_thresholds]
         with kernel_errors():
             passages, scores, num_terms, error_bounds, converged = self._handle.rank(
