@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "hippograph/basis_kernels.hpp"
 #include "hippograph/mirror.hpp"
 
 namespace hippograph {
@@ -90,6 +91,8 @@ SweepGraph::SweepGraph(const EdgeTableView& table, const CsrMatrix& occurrences,
         append_row(table, row, node);
     }
     copy_mentions();
+    columns_.resize(columns_.size() + position(kReadAhead), 0);
+    mention_ranks_.resize(mention_ranks_.size() + position(kReadAhead), 0);
 }
 
 // Longest first, equal lengths in node order.
@@ -190,8 +193,8 @@ ThresholdedGraph<Real> SweepGraph::at(Threshold threshold) const {
         graph.inverse_degrees[row] = static_cast<Real>(1.0 / degrees[row]);
         graph.num_rows = static_cast<Rank>(row) + 1;
     }
-    graph.mention_weights.resize(mention_ranks_.size());
-    for (std::size_t mention = 0; mention < mention_ranks_.size(); ++mention) {
+    graph.mention_weights.resize(mention_counts_.size());
+    for (std::size_t mention = 0; mention < mention_counts_.size(); ++mention) {
         const double degree = degrees[position(mention_ranks_[mention])];
         graph.mention_weights[mention] =
             static_cast<Real>(static_cast<double>(mention_counts_[mention]) * degree);

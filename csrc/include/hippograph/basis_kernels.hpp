@@ -25,6 +25,10 @@ struct alignas(kLineBytes) Lanes {
 // probabilities together, which so are read and written that much less often.
 inline constexpr std::int64_t kNumSlots = 8;
 
+// Lines are asked for this many terms before they are needed: `columns` and `nodes` below must go
+// on for that long after their last entry, with any valid ranks.
+inline constexpr std::int64_t kReadAhead = 16;
+
 // next = factor D^-1 W current - keep next, and norms[lane] += |D next|_1.
 template <typename Real>
 struct BasisStep {

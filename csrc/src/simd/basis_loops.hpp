@@ -26,6 +26,7 @@ Line weighted_sum(EdgeOffset begin, EdgeOffset end, const Rank* places, const Fa
         const EdgeOffset stop = end - begin > kPiece ? begin + kPiece : end;
         Line piece = Line::zero();
         for (; begin < stop; ++begin) {
+            __builtin_prefetch(&values[places[begin + kReadAhead]]);
             const Line factor = Line::all(static_cast<Real>(factors[begin]));
             piece = piece + factor * Line::load(values[places[begin]]);
         }
