@@ -127,7 +127,7 @@ SweepRanking rank_sweep(const SweepGraph& graph, const SeedView& seeds,
             ranker.rank(place, thresholds[place], check);
         }
     };
-    if (options.precision == Precision::single_precision) {
+    if (options.precision == Precision::single_precision && graph.fits_single_precision()) {
         rank_with.template operator()<float>();
     } else {
         rank_with.template operator()<double>();

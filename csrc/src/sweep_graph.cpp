@@ -14,6 +14,11 @@ namespace hippograph {
 
 namespace {
 
+// Vectors are divided by degrees and multiplied by them again; both, with room for sums and growth,
+// must stay far from where float32 ends.
+constexpr Weight kSmallestSingle = 1e-18F;
+constexpr Weight kLargestSingle = 1e18F;
+
 // s(b, a) of each entry (a, b).
 std::vector<Weight> mirrored_similarities(const EdgeTableView& table) {
     std::vector<Weight> found(table.columns.size());
@@ -36,12 +41,36 @@ bool SweepGraph::Levels::is_absent() const noexcept {
     return std::ranges::all_of(weights, [](Weight weight) { return weight == 0.0F; });
 }
 
+bool SweepGraph::Levels::fits_single_precision() const noexcept {
+    return std::ranges::all_of(weights, [](Weight weight) {
+        return weight == 0.0F || (weight >= kSmallestSingle && weight <= kLargestSingle);
+    });
+}
+
 bool SweepGraph::Levels::is_constant() const noexcept {
     return weights[1] == weights[0] && weights[2] == weights[0];
 }
 
 bool SweepGraph::Levels::appears_once() const noexcept {
     return weights[0] == 0.0F && (weights[1] == weights[2] || larger == smaller);
+}
+
+// `mirrored` is the similarity of the other direction.
+SweepGraph::Levels SweepGraph::levels_of(const EdgeTableView& table, std::size_t entry,
+                                         Weight mirrored, EdgeCombination combination) {
+    Levels levels{.weights = {},
+                  .larger = std::max(table.synonymy[entry], mirrored),
+                  .smaller = std::min(table.synonymy[entry], mirrored)};
+    PairValues pair{.relation = static_cast<double>(table.relation[entry]),
+                    .forward = 0.0,
+                    .back = 0.0,
+                    .context = static_cast<double>(table.context[entry])};
+    levels.weights[0] = combine_pair(pair, combination);
+    pair.forward = static_cast<double>(levels.larger);
+    levels.weights[1] = combine_pair(pair, combination);
+    pair.back = static_cast<double>(levels.smaller);
+    levels.weights[2] = combine_pair(pair, combination);
+    return levels;
 }
 
 SweepGraph::SweepGraph(const EdgeTableView& table, const CsrMatrix& occurrences,
@@ -56,38 +85,24 @@ SweepGraph::SweepGraph(const EdgeTableView& table, const CsrMatrix& occurrences,
                                     " nodes; there must be one row per node");
     }
     const std::vector<Weight> mirrored = mirrored_similarities(table);
-    const auto levels_of = [&](std::size_t entry) {
-        const Weight larger = std::max(table.synonymy[entry], mirrored[entry]);
-        const Weight smaller = std::min(table.synonymy[entry], mirrored[entry]);
-        PairValues pair{.relation = static_cast<double>(table.relation[entry]),
-                        .forward = 0.0,
-                        .back = 0.0,
-                        .context = static_cast<double>(table.context[entry])};
-        Levels levels{.weights = {}, .larger = larger, .smaller = smaller};
-        levels.weights[0] = combine_pair(pair, combination);
-        pair.forward = static_cast<double>(larger);
-        levels.weights[1] = combine_pair(pair, combination);
-        pair.back = static_cast<double>(smaller);
-        levels.weights[2] = combine_pair(pair, combination);
-        return levels;
-    };
-    std::vector<EdgeOffset> lengths(num_nodes, 0);
-    for (std::size_t node = 0; node < num_nodes; ++node) {
+    std::vector<Levels> row;
+    const auto read_row = [&](std::size_t node) {
+        row.clear();
         for (auto entry = position(table.offsets[node]); entry < position(table.offsets[node + 1]);
              ++entry) {
-            lengths[node] += levels_of(entry).is_absent() ? 0 : 1;
+            row.push_back(levels_of(table, entry, mirrored[entry], combination));
         }
+    };
+    std::vector<EdgeOffset> lengths(num_nodes);
+    for (std::size_t node = 0; node < num_nodes; ++node) {
+        read_row(node);
+        lengths[node] = std::ranges::count(row, false, &Levels::is_absent);
     }
     sort_rows(lengths);
     row_begins_.push_back(0);
     synonym_begins_.push_back(0);
-    std::vector<Levels> row;
     for (const NodeId node : nodes_) {
-        row.clear();
-        for (auto entry = position(table.offsets[position(node)]);
-             entry < position(table.offsets[position(node) + 1]); ++entry) {
-            row.push_back(levels_of(entry));
-        }
+        read_row(position(node));
         append_row(table, row, node);
     }
     copy_mentions();
@@ -113,6 +128,7 @@ void SweepGraph::append_row(const EdgeTableView& table, std::span<const Levels> 
     for (std::size_t place = 0; place < row.size(); ++place) {
         const Levels& levels = row[place];
         if (levels.is_absent()) continue;
+        fits_single_precision_ = fits_single_precision_ && levels.fits_single_precision();
         if (!levels.is_constant() && levels.appears_once()) {
             synonyms.push_back(place);
             continue;

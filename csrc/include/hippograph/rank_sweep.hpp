@@ -22,7 +22,7 @@ enum class Precision : std::uint8_t { single_precision, double_precision };
 struct SweepOptions {
     PassageId k;  // in [1, num_passages]
     TieOrder ties;
-    Precision precision;     // of the vectors and sums
+    Precision precision;     // of the vectors and sums; double where the graph needs it
     double tolerance;        // > 0, wanted bound on what the ended series leaves out, in L1
     std::int32_t max_terms;  // >= 1
     int num_threads;         // 0 = one per processor

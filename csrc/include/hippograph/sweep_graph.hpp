@@ -47,7 +47,10 @@ class SweepGraph {
 
     [[nodiscard]] NodeId num_nodes() const noexcept { return static_cast<NodeId>(ranks_.size()); }
     [[nodiscard]] NodeId num_passages() const noexcept { return occurrences_->view().num_columns; }
-    [[nodiscard]] EdgeOffset num_entries() const noexcept { return row_begins_.back(); }
+
+    // False where weights are so small or large that single precision could not hold what a sweep
+    // makes of them.
+    [[nodiscard]] bool fits_single_precision() const noexcept { return fits_single_precision_; }
 
     // Throws std::invalid_argument when the threshold is NaN.
     template <typename Real>
@@ -80,6 +83,7 @@ class SweepGraph {
 
         [[nodiscard]] Weight at(Threshold threshold) const noexcept;
         [[nodiscard]] bool is_absent() const noexcept;
+        [[nodiscard]] bool fits_single_precision() const noexcept;
         [[nodiscard]] bool is_constant() const noexcept;
         // Absent at first, then of one weight.
         [[nodiscard]] bool appears_once() const noexcept;
@@ -89,6 +93,8 @@ class SweepGraph {
         Levels levels;
     };
 
+    [[nodiscard]] static Levels levels_of(const EdgeTableView& table, std::size_t entry,
+                                          Weight mirrored, EdgeCombination combination);
     void sort_rows(const std::vector<EdgeOffset>& lengths);
     void append_row(const EdgeTableView& table, std::span<const Levels> row, NodeId node);
     void copy_mentions();
@@ -96,11 +102,12 @@ class SweepGraph {
     [[nodiscard]] std::vector<Weight> changed_weights(Threshold threshold) const;
 
     const CsrMatrix* occurrences_;
+    bool fits_single_precision_ = true;
     std::vector<Rank> ranks_;
     std::vector<NodeId> nodes_;
     std::vector<EdgeOffset> row_begins_;
     std::vector<EdgeOffset> synonym_begins_;  // of each row, in similarities_
-    std::vector<Rank> columns_;
+    std::vector<Rank> columns_;               // and some ranks to read ahead, as are mention_ranks_
     std::vector<Weight> weights_;
     std::vector<Weight> similarities_;  // from which on each of a row's last entries is there
     std::vector<Changing> changing_;

@@ -135,8 +135,9 @@ class SweepGraph:
             this, in the L1 norm of node scores; about the number of terms of the smallest restart
             probability is what a sweep costs.
         precision : {"single", "double"}
-            Of vectors and sums. Single precision is twice as fast and adds a rounding error;
-            `SweepResult.error_bounds` holds an estimate of it.
+            Of vectors and sums. Single precision is about twice as fast and adds a rounding error;
+            `SweepResult.error_bounds` holds an estimate of it. A graph with weights outside
+            [1e-18, 1e18] is ranked in double precision whatever is asked for.
         max_terms : int
             At least 1. A series that ends here has not converged, and says so.
         num_threads : int
