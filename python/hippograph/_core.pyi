@@ -94,6 +94,37 @@ class ExactGraph:
         num_threads: int,
     ) -> tuple[_Weights, _Ids, _Scores, _Flags]: ...
 
+class SweepGraph:
+    def __init__(
+        self,
+        offsets: _Offsets,
+        columns: _Ids,
+        relation: _Weights,
+        synonymy: _Weights,
+        context: _Weights,
+        occurrences: CsrMatrix,
+        combination: EdgeCombination,
+    ) -> None: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def num_passages(self) -> int: ...
+    def weights_at(self, synonymy_threshold: float) -> tuple[_Offsets, _Ids, _Weights]: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        k: int,
+        ties: TieOrder,
+        restart_probabilities: _Scores,
+        synonymy_thresholds: _Weights,
+        precision: Precision,
+        tolerance: float,
+        max_terms: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Flags]: ...
+
 def build_edge_table(
     num_nodes: int,
     relation_heads: _Ids,

@@ -57,7 +57,7 @@ def test_only_parallel_names_threads() -> None:
 def test_files_stay_small_and_free_of_manual_memory(path: pathlib.Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= (150 if path.suffix == ".hpp" else 300)
-    code = re.sub(r"//.*|\"[^\"\n]*\"", "", text)
+    code = re.sub(r"//.*|\"[^\"\n]*\"|#include <new>", "", text)
     allowed = 1 if path.name == "numpy_interop.hpp" else 0  # the capsule's deleter
     assert len(re.findall(r"\b(new|delete|malloc|free)\b(?!;)", code)) <= allowed
     assert not re.search(r"^\s*#\s*define", code, re.MULTILINE)

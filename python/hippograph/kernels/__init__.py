@@ -23,8 +23,9 @@ from hippograph.kernels.ranking import (
     rank_passages,
     top_k,
 )
-from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch, SweepResult
 from hippograph.kernels.serving import ACCURACIES, Accuracy, Engine
+from hippograph.kernels.sweeps import SweepGraph
 
 __all__ = [
     "ACCURACIES",
@@ -39,6 +40,8 @@ __all__ = [
     "SeedBatch",
     "SparseMatrix",
     "StartBatch",
+    "SweepGraph",
+    "SweepResult",
     "Transition",
     "best_simd_level",
     "build_edge_table",
