@@ -42,7 +42,7 @@ void quantize_row(const float* row, std::int64_t dimension, std::int8_t* codes, 
         // Half away from zero, whatever the rounding mode of the caller.
         const auto code = static_cast<std::int32_t>(scaled + std::copysign(0.5F, scaled));
         codes[i] = static_cast<std::int8_t>(std::clamp(code, -127, 127));
-        const double residual = double{row[i]} - double{scale} * double{codes[i]};
+        const double residual = double{row[i]} - double{scale} * static_cast<double>(codes[i]);
         squared_residual += residual * residual;
     }
     error = row_error(squared_residual);

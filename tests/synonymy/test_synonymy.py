@@ -92,16 +92,14 @@ def test_any_small_set_equals_the_double_loop(
     np.testing.assert_allclose(found.similarities, [s for _, _, s in expected], atol=1e-7)
 
 
-@pytest.mark.parametrize("rows_per_block", [1, 7, 64])
-def test_blocks_and_cuts_change_nothing(
-    rows_per_block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@needs_hnswlib
+def test_cuts_on_the_way_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = clustered(200, 32, seed=3)
-    whole = as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="exact"))
-    monkeypatch.setattr(neighbor_search, "_ROWS_PER_BLOCK", rows_per_block)
+    whole = as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="hnsw"))
+    monkeypatch.setattr(neighbor_search, "_HNSW_QUERIES_PER_STEP", 7)
     monkeypatch.setattr(synonymy, "_PAIRS_PER_STEP", 11)
     monkeypatch.setattr(synonymy, "_PAIRS_KEPT", 100)
-    assert as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="exact")) == whole
+    assert as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="hnsw")) == whole
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.02, 0.2])
@@ -206,8 +204,8 @@ def test_missing_hnswlib(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_hnswlib
 def test_auto_changes_over_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[str] = []
-    for name in ("exact_candidates", "hnsw_candidates"):
-        real = getattr(neighbor_search, name)
+    for name in ("_exactly", "_by_hnsw"):
+        real = getattr(synonymy, name)
         monkeypatch.setattr(
             synonymy, name, lambda *a, _n=name, _r=real, **k: used.append(_n) or _r(*a, **k)
         )
@@ -215,7 +213,7 @@ def test_auto_changes_over_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None
     for num_rows in (19, 20):
         vectors = np.eye(num_rows, dtype=np.float32)
         find_synonyms(vectors, floor=0.6, max_neighbors=5)
-    assert used == ["exact_candidates", "hnsw_candidates"]
+    assert used == ["_exactly", "_by_hnsw"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ namespace {
 
 // The zero-masked form, with all lanes on: the other makes gcc 12 warn about its own header.
 inline std::int32_t sum_of(__m512i sums) noexcept {
-    const __m256i eight = _mm256_add_epi32(_mm512_castsi512_si256(sums),
+    const __m256i eight = _mm256_add_epi32(_mm512_maskz_extracti64x4_epi64(0xF, sums, 0),
                                            _mm512_maskz_extracti64x4_epi64(0xF, sums, 1));
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
     four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0b01'00'11'10));

@@ -1,9 +1,9 @@
 """Pairs of phrases whose vectors are so alike that they may mean the same thing.
 
-The result is directed: row i lists what the search from phrase i found, most similar first. Both
-searches, exact and HNSW, only propose pairs; every similarity returned is one dot product summed
-in float64 and rounded to float32, so it does not depend on blocks, threads or the order of the
-two phrases, and comparing it with a threshold gives the same answer everywhere.
+The result is directed: row i lists what the search from phrase i found, most similar first. Every
+similarity is one dot product summed in float64 and rounded to float32, so it does not depend on
+threads or the order of the two phrases, and comparing it with a threshold gives the same answer
+everywhere. The exact search misses nothing (`kernels.neighbor_lists`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hippograph import kernels
 from hippograph.config import NeighborSearch
 from hippograph.errors import InputError, MissingExtraError
-from hippograph.indexing.neighbor_search import Candidates, exact_candidates, hnsw_candidates
+from hippograph.indexing.neighbor_search import Candidates, hnsw_candidates
 from hippograph.protocols import FloatVectors, ProgressCallback
 
 #: Phrases from which "auto" takes HNSW. Seconds of one core at floor 0.6, up to 100 neighbours, on
@@ -82,8 +83,7 @@ def find_synonyms(
         Phrases whose own list is made; the others can only be found. The published code lets only
         phrases with three ASCII letters or digits search.
     num_threads : int
-        Threads of the HNSW search, 0 = all cores. The exact search uses the threads of numpy's
-        BLAS. The result does not depend on either.
+        0 = all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress("synonymy", done, num_phrases).
 
@@ -101,20 +101,50 @@ def find_synonyms(
     vectors = _checked_vectors(vectors)
     _check_arguments(vectors, floor, max_neighbors, search, may_search)
     report = progress or _no_progress
+    report("synonymy", 0, len(vectors))
+    if _search_to_use(search, len(vectors)) == "hnsw":
+        pairs = _by_hnsw(vectors, floor, max_neighbors, may_search, num_threads, report)
+    else:
+        pairs = _exactly(vectors, floor, max_neighbors, may_search, num_threads, report)
+    report("synonymy", len(vectors), len(vectors))
+    return pairs
+
+
+def _exactly(
+    vectors: FloatVectors,
+    floor: float,
+    max_neighbors: int,
+    may_search: NDArray[np.bool_] | None,
+    num_threads: int,
+    report: ProgressCallback,
+) -> SynonymPairs:
+    pairs = kernels.neighbor_lists(
+        vectors,
+        floor=floor,
+        max_neighbors=max_neighbors,
+        listed=may_search,
+        num_threads=num_threads,
+        progress=lambda done, total: report("synonymy", done, total),
+    )
+    return SynonymPairs(rows=pairs.rows, columns=pairs.columns, similarities=pairs.similarities)
+
+
+def _by_hnsw(
+    vectors: FloatVectors,
+    floor: float,
+    max_neighbors: int,
+    may_search: NDArray[np.bool_] | None,
+    num_threads: int,
+    report: ProgressCallback,
+) -> SynonymPairs:
     # A zero row would pass a floor of 0 or less; it has no direction to be compared.
     usable = np.flatnonzero(vectors.any(axis=1)).astype(np.int32)
     compact = vectors if len(usable) == len(vectors) else vectors[usable]
-    report("synonymy", 0, len(vectors))
-    if _search_to_use(search, len(compact)) == "hnsw":
-        proposals = hnsw_candidates(compact, floor, max_neighbors, num_threads=num_threads)
-    else:
-        proposals = exact_candidates(compact, floor, max_neighbors)
     kept = _Lists(compact, floor, max_neighbors, None if may_search is None else may_search[usable])
-    for candidates, done in proposals:
+    for candidates, done in hnsw_candidates(compact, floor, max_neighbors, num_threads=num_threads):
         kept.add(candidates)
         report("synonymy", done, len(vectors))
     pairs = kept.finished()
-    report("synonymy", len(vectors), len(vectors))
     return SynonymPairs(
         rows=usable[pairs.rows], columns=usable[pairs.columns], similarities=pairs.similarities
     )

@@ -8,6 +8,14 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.neighbors import (
+    Int8Rows,
+    NearestRows,
+    NeighborPairs,
+    nearest_rows,
+    neighbor_lists,
+    quantize_rows,
+)
 from hippograph.kernels.processor import (
     SIMD_LEVELS,
     best_simd_level,
@@ -27,6 +35,9 @@ from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBa
 __all__ = [
     "SIMD_LEVELS",
     "EdgeTable",
+    "Int8Rows",
+    "NearestRows",
+    "NeighborPairs",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
@@ -37,9 +48,12 @@ __all__ = [
     "combine_weights",
     "limit_simd_level",
     "limited_simd",
+    "nearest_rows",
+    "neighbor_lists",
     "node_specificity",
     "passage_scores",
     "personalized_pagerank",
+    "quantize_rows",
     "rank_passages",
     "simd_level",
     "top_k",

@@ -116,9 +116,7 @@ def quantize_rows(vectors: ArrayLike, *, num_threads: int = 0) -> Int8Rows:
     rows = as_floats(vectors, "vectors", np.float32, ndim=2)
     with kernel_errors():
         codes, scales, errors = _core.quantize_rows(rows, _threads(num_threads))
-    return Int8Rows(
-        codes=read_only(codes), scales=read_only(scales), errors=read_only(errors)
-    )
+    return Int8Rows(codes=read_only(codes), scales=read_only(scales), errors=read_only(errors))
 
 
 def nearest_rows(
@@ -198,8 +196,8 @@ def neighbor_lists(
     num_threads : int
         0 = all processors; the result does not depend on it.
     progress : callable, optional
-        Called as progress(done, searched rows) between steps of a few thousand rows. The interpreter
-        lock is free within a step, and Ctrl-C ends it.
+        Called as progress(done, searched rows) between steps of a few thousand rows. The
+        interpreter lock is free within a step, and Ctrl-C ends it.
 
     Returns
     -------
