@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "hippograph/int8_rows.hpp"
 #include "hippograph/nearest_rows.hpp"
 #include "hippograph/neighbor_join.hpp"
+#include "hippograph/similarity.hpp"
 #include "numpy_interop.hpp"
 #include "registrations.hpp"
 
@@ -53,6 +55,20 @@ py::tuple nearest(const In<float>& vectors, const In<std::int8_t>& codes, const 
                           to_array(std::move(result.num_found)));
 }
 
+py::array_t<float> similarities_of_pairs(const In<float>& vectors, const In<NodeId>& first,
+                                         const In<NodeId>& second, int num_threads) {
+    const FloatRows rows = as_rows(vectors, "vectors");
+    const auto first_ids = as_span(first, "first");
+    const auto second_ids = as_span(second, "second");
+    const CheckInterrupt check = interrupt_check();
+    std::vector<float> result;
+    {
+        const WithoutGil nogil;
+        result = pair_similarities(rows, first_ids, second_ids, num_threads, check);
+    }
+    return to_array(std::move(result));
+}
+
 NeighborJoin make_join(const In<float>& vectors, const In<std::uint8_t>& listed,
                        const In<std::uint8_t>& searched, float floor, std::int32_t max_neighbors,
                        int num_threads) {
@@ -87,6 +103,9 @@ py::tuple finish(NeighborJoin& join) {
 void register_neighbors(py::module_& module) {
     module.def("quantize_rows", &quantize, py::arg("vectors").noconvert(), py::arg("num_threads"),
                "Codes, scales and errors of unit rows.");
+    module.def("pair_similarities", &similarities_of_pairs, py::arg("vectors").noconvert(),
+               py::arg("first").noconvert(), py::arg("second").noconvert(), py::arg("num_threads"),
+               "Similarity of each pair of rows.");
     module.def("nearest_rows", &nearest, py::arg("vectors").noconvert(),
                py::arg("codes").noconvert(), py::arg("scales").noconvert(),
                py::arg("errors").noconvert(), py::arg("queries").noconvert(), py::arg("k"),

@@ -124,3 +124,6 @@ def nearest_rows(
     k: int,
     num_threads: int,
 ) -> tuple[_Ids, _Weights, _Ids]: ...
+def pair_similarities(
+    vectors: _Weights, first: _Ids, second: _Ids, num_threads: int
+) -> _Weights: ...

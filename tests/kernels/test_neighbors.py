@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.errors import InputError
+from hippograph.kernels.processor import SimdLevel
 from tests.reference import neighbors as reference
 
 LEVELS = list(kernels.SIMD_LEVELS)
@@ -55,9 +56,7 @@ def expected_lists(
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_lists_equal_the_reference_in_any_dimension(
-    level: kernels.SimdLevel, dimension: int
-) -> None:
+def test_lists_equal_the_reference_in_any_dimension(level: SimdLevel, dimension: int) -> None:
     vectors = clustered(150, dimension, seed=dimension)
     with kernels.limited_simd(level):
         pairs = kernels.neighbor_lists(vectors, floor=0.6, max_neighbors=7)
@@ -82,7 +81,7 @@ def test_any_lists_equal_the_reference(
     longest: int,
     spread: float,
     seed: int,
-    level: kernels.SimdLevel,
+    level: SimdLevel,
 ) -> None:
     vectors = clustered(num_rows, dimension, seed, spread=spread)
     with kernels.limited_simd(level):
@@ -140,7 +139,7 @@ def test_equal_bytes_for_all_threads_and_levels(max_neighbors: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_rows_all_alike_keep_their_best(level: kernels.SimdLevel) -> None:
+def test_rows_all_alike_keep_their_best(level: SimdLevel) -> None:
     """Lists are cut and floors rise many times on the way; nothing that is due is dropped."""
     random = np.random.default_rng(3)
     vectors = unit(np.eye(1, 48) + 0.002 * random.standard_normal((5_000, 48)))
@@ -156,7 +155,7 @@ def test_rows_all_alike_keep_their_best(level: kernels.SimdLevel) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_duplicates_are_listed_by_rising_id(level: kernels.SimdLevel) -> None:
+def test_duplicates_are_listed_by_rising_id(level: SimdLevel) -> None:
     vectors = np.tile(unit(np.float32([[3, 4, 0, 1]])), (600, 1))
     with kernels.limited_simd(level):
         pairs = kernels.neighbor_lists(vectors, floor=1.0, max_neighbors=3)
@@ -198,7 +197,7 @@ def test_the_errors_bound_what_bytes_lose(dimension: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_half_way_codes_lose_no_pair_at_the_floor(level: kernels.SimdLevel) -> None:
+def test_half_way_codes_lose_no_pair_at_the_floor(level: SimdLevel) -> None:
     vectors = adversarial(384)
     table = reference.similarities(vectors, vectors)
     for floor in np.unique(table[~np.eye(len(vectors), dtype=bool)])[::5].tolist():
@@ -250,7 +249,7 @@ def test_progress_reaches_all_searched_rows() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_nearest_rows_equal_the_reference(level: kernels.SimdLevel, dimension: int) -> None:
+def test_nearest_rows_equal_the_reference(level: SimdLevel, dimension: int) -> None:
     vectors = clustered(700, dimension, seed=dimension)
     queries = clustered(40, dimension, seed=dimension + 1)
     queries[:10] = vectors[:10]
@@ -310,7 +309,7 @@ def test_nothing_to_find() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_damaged_codes_cannot_do_worse_than_miss(level: kernels.SimdLevel) -> None:
+def test_damaged_codes_cannot_do_worse_than_miss(level: SimdLevel) -> None:
     random = np.random.default_rng(12)
     vectors = clustered(500, 37, seed=13)
     floats = random.integers(0, 2**32, (2, 500), dtype=np.uint32).view(np.float32)
@@ -378,3 +377,29 @@ def test_int8_rows_check_their_arrays() -> None:
         kernels.Int8Rows(codes=rows.codes, scales=rows.scales.astype(float), errors=rows.errors)
     with pytest.raises(InputError, match=r"errors is float32 of shape \(2,\)"):
         kernels.Int8Rows(codes=rows.codes, scales=rows.scales, errors=rows.errors[:2])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_similarities_of_pairs_equal_those_of_lists(level: SimdLevel) -> None:
+    vectors = clustered(300, 45, seed=14)
+    with kernels.limited_simd(level):
+        pairs = kernels.neighbor_lists(vectors, floor=-1.0, max_neighbors=300)
+        for one, other in ((pairs.rows, pairs.columns), (pairs.columns, pairs.rows)):
+            found = kernels.pair_similarities(vectors, one, other, num_threads=3)
+            assert found.tobytes() == pairs.similarities.tobytes()
+    table = reference.similarities(vectors, vectors)
+    np.testing.assert_allclose(found, table[pairs.rows, pairs.columns], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([0, 3], [1, 1], r"first\[1\] is 3, but there are 3 rows"),
+        ([0], [-1], r"second\[0\] is -1"),
+        ([0, 1], [1], "first has 2 ids, second 1"),
+        ([0.5], [1], "first must be integers"),
+    ],
+)
+def test_wrong_pairs(first: list[int], second: list[int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kernels.pair_similarities(VECTORS, first, second)

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "hippograph/int8_rows.hpp"
+#include "hippograph/parallel.hpp"
 #include "hippograph/types.hpp"
 
 namespace hippograph {
@@ -15,6 +19,13 @@ using Similarity = float (*)(const float* left, const float* right, std::int64_t
 
 // The fastest for the vectors in use; all return the same bytes.
 [[nodiscard]] Similarity similarity_function() noexcept;
+
+// The similarity of first[i] and second[i] for each i.
+// Throws std::invalid_argument when the lists differ in length or an id is out of range.
+[[nodiscard]] std::vector<float> pair_similarities(const FloatRows& rows,
+                                                   std::span<const NodeId> first,
+                                                   std::span<const NodeId> second, int num_threads,
+                                                   const CheckInterrupt& check_interrupt);
 
 // A row and how similar it is to another. Better ones order first, equal ones by id.
 struct Neighbor {

@@ -14,6 +14,7 @@ from hippograph.kernels.neighbors import (
     NeighborPairs,
     nearest_rows,
     neighbor_lists,
+    pair_similarities,
     quantize_rows,
 )
 from hippograph.kernels.processor import (
@@ -51,6 +52,7 @@ __all__ = [
     "nearest_rows",
     "neighbor_lists",
     "node_specificity",
+    "pair_similarities",
     "passage_scores",
     "personalized_pagerank",
     "quantize_rows",

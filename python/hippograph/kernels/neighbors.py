@@ -18,6 +18,7 @@ from hippograph.errors import InputError
 from hippograph.kernels.arrays import (
     as_count,
     as_floats,
+    as_ids,
     as_number,
     expect,
     kernel_errors,
@@ -166,6 +167,28 @@ def nearest_rows(
                 threads,
             )
     return NearestRows(ids=ids, similarities=similarities, num_found=num_found)
+
+
+def pair_similarities(
+    vectors: ArrayLike, first: ArrayLike, second: ArrayLike, *, num_threads: int = 0
+) -> WeightArray:
+    """Return the similarity of rows `first[i]` and `second[i]`, float32 (num_pairs,).
+
+    Parameters
+    ----------
+    vectors : array, float32 (num_rows, dimension)
+        Unit rows, or zero rows, whose similarity is 0.
+    first, second : int arrays (num_pairs,)
+        Row ids; the order of the two does not matter.
+    num_threads : int
+        0 = all processors.
+    """
+    rows = as_floats(vectors, "vectors", np.float32, ndim=2)
+    with kernel_errors():
+        result: WeightArray = _core.pair_similarities(
+            rows, as_ids(first, "first"), as_ids(second, "second"), _threads(num_threads)
+        )
+    return result
 
 
 def neighbor_lists(
