@@ -180,6 +180,13 @@ void check_errors(Checks& check) {
             join.advance([] { throw std::runtime_error("interrupted"); });
         },
         "interrupted");
+    const std::vector<NodeId> inside{0, 69};
+    const std::vector<NodeId> outside{0, 70};
+    check.that(pair_similarities(rows.view(), inside, inside, 2, [] {})[0] > 0.999F,
+               "a row is like itself");
+    check.throws<std::invalid_argument>(
+        [&] { (void)pair_similarities(rows.view(), inside, outside, 1, [] {}); },
+        "second[1] is 70, but there are 70 rows");
     rows.values[8] = 3.0F;
     check.throws<std::invalid_argument>([&] { (void)quantize_rows(rows.view(), 1, [] {}); },
                                         "row 1 has the squared length");
