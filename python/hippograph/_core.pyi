@@ -11,6 +11,8 @@ _Offsets: TypeAlias = NDArray[np.int64]
 _Weights: TypeAlias = NDArray[np.float32]
 _Scores: TypeAlias = NDArray[np.float64]
 _Flags: TypeAlias = NDArray[np.bool_]
+_Bytes: TypeAlias = NDArray[np.uint8]
+_Codes: TypeAlias = NDArray[np.int8]
 
 class SimdLevel(enum.Enum):
     plain = 0
@@ -288,3 +290,34 @@ def build_layout_narrow(
 def build_layout_wide(
     weights: CsrMatrix, occurrences: CsrMatrix, num_threads: int
 ) -> dict[str, Any]: ...
+
+class NeighborJoin:
+    def __init__(
+        self,
+        vectors: _Weights,
+        listed: _Bytes,
+        searched: _Bytes,
+        floor: float,
+        max_neighbors: int,
+        num_threads: int,
+    ) -> None: ...
+    @property
+    def num_searched(self) -> int: ...
+    @property
+    def num_done(self) -> int: ...
+    def advance(self) -> None: ...
+    def finish(self) -> tuple[_Ids, _Ids, _Weights]: ...
+
+def quantize_rows(vectors: _Weights, num_threads: int) -> tuple[_Codes, _Weights, _Weights]: ...
+def nearest_rows(
+    vectors: _Weights,
+    codes: _Codes,
+    scales: _Weights,
+    errors: _Weights,
+    queries: _Weights,
+    k: int,
+    num_threads: int,
+) -> tuple[_Ids, _Weights, _Ids]: ...
+def pair_similarities(
+    vectors: _Weights, first: _Ids, second: _Ids, num_threads: int
+) -> _Weights: ...

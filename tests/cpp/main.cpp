@@ -11,6 +11,7 @@ namespace hippograph::testing {
 void test_csr_matrix(Checks& check);
 void test_exact_graph(Checks& check);
 void test_graph_builder(Checks& check);
+void test_neighbors(Checks& check);
 void test_parallel(Checks& check);
 void test_personalized_pagerank(Checks& check);
 void test_rank_passages(Checks& check);
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
         {"csr_matrix", test_csr_matrix},
         {"exact_graph", test_exact_graph},
         {"graph_builder", test_graph_builder},
+        {"neighbors", test_neighbors},
         {"parallel", test_parallel},
         {"personalized_pagerank", test_personalized_pagerank},
         {"rank_passages", test_rank_passages},

@@ -9,6 +9,15 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 from hippograph.kernels.exact import ColumnResult, ExactGraph, StartBatch
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.neighbors import (
+    Int8Rows,
+    NearestRows,
+    NeighborPairs,
+    nearest_rows,
+    neighbor_lists,
+    pair_similarities,
+    quantize_rows,
+)
 from hippograph.kernels.processor import (
     SIMD_LEVELS,
     best_simd_level,
@@ -35,6 +44,9 @@ __all__ = [
     "EdgeTable",
     "Engine",
     "ExactGraph",
+    "Int8Rows",
+    "NearestRows",
+    "NeighborPairs",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
@@ -48,9 +60,13 @@ __all__ = [
     "combine_weights",
     "limit_simd_level",
     "limited_simd",
+    "nearest_rows",
+    "neighbor_lists",
     "node_specificity",
+    "pair_similarities",
     "passage_scores",
     "personalized_pagerank",
+    "quantize_rows",
     "rank_passages",
     "simd_level",
     "top_k",
