@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from numbers import Integral, Real
-from typing import Any, cast
+from operator import itemgetter
+from typing import Any
 
+from hippograph.bulk import make_frozen
 from hippograph.config import METHODS, Method, Settings
 from hippograph.errors import ConfigurationError, InputError, ProviderError
 from hippograph.graph import KnowledgeGraph
@@ -15,7 +18,14 @@ from hippograph.protocols import Extractor
 from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
 from hippograph.state import State
 from hippograph.store.ledger import Ledger
+from hippograph.store.passage_cache import PassageCache
+from hippograph.store.rows import PassageRow
 from hippograph.types import RankedPassage, Result, RetrievalTrace
+
+_ID, _TITLE, _TEXT, _SOURCE, _METADATA = (
+    itemgetter(PassageRow._fields.index(name))
+    for name in ("id", "title", "text", "source", "metadata")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +36,7 @@ class Batch:
     entities: tuple[tuple[str, ...] | None, ...]
     k: int
     method: Method
+    restart_probability: float
     settings: Settings
 
 
@@ -55,12 +66,14 @@ def check_batch(
             raise InputError(
                 f"restart_probability must be above 0 and at most 1, got {restart_probability!r}"
             )
-        settings = settings.model_copy(update={"restart_probability": float(restart_probability)})
+    else:
+        restart_probability = settings.restart_probability
     return Batch(
         queries=tuple(queries),
         entities=_check_entities(len(queries), query_entities),
         k=int(k),
         method=chosen,
+        restart_probability=float(restart_probability),
         settings=settings,
     )
 
@@ -101,7 +114,7 @@ def _items(values: object, name: str, kind: str) -> tuple[Any, ...]:
 
 def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger) -> list[Result]:
     """Run the batch on one committed state; empty queries get an empty result that says so."""
-    if state.graph is None or state.transition is None or state.graph.num_passages == 0:
+    if state.graph is None or state.ranker is None or state.graph.num_passages == 0:
         waiting = ledger.num_passages()
         reason = (
             f"none of the {waiting} stored passages is indexed yet; run index again to finish"
@@ -109,32 +122,33 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
             else "the memory is empty"
         )
         return [_no_result(query, batch.method, reason) for query in batch.queries]
-    stopwatch = Stopwatch()
     usable = [i for i, query in enumerate(batch.queries) if query.strip()]
+    stopwatch = Stopwatch(max(1, len(usable)))
     plans = _plan(batch, usable, backends)
     stopwatch.lap("entities")
     rankings = rank_queries(
         plans,
         state.graph,
-        state.transition,
+        state.ranker,
         batch.settings,
         method=batch.method,
+        restart_probability=batch.restart_probability,
         phrase_encoder=backends.phrase_encoder,
         passage_encoder=backends.passage_encoder,
         k=min(batch.k, state.graph.num_passages),
         stopwatch=stopwatch,
     )
-    fetched = [_fetch(ranking, state.graph, ledger) for ranking in rankings]
+    answered = make_frozen(
+        Result,
+        len(plans),
+        query=[plan.query for plan in plans],
+        passages=_fetch(rankings, state.graph, state.passages),
+        trace=[ranking.trace for ranking in rankings],
+    )
     stopwatch.lap("fetch")
-    share = {stage: seconds / len(usable) for stage, seconds in stopwatch.seconds.items() if usable}
-    results = {
-        i: Result(
-            query=batch.queries[i],
-            passages=passages,
-            trace=replace(ranking.trace, timings=share),
-        )
-        for i, ranking, passages in zip(usable, rankings, fetched, strict=True)
-    }
+    if len(usable) == len(batch.queries):
+        return answered
+    results = dict(zip(usable, answered, strict=True))
     return [
         results.get(i) or _no_result(query, batch.method, "the query is empty")
         for i, query in enumerate(batch.queries)
@@ -162,21 +176,28 @@ def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...
     return tuple(entities or () for entities in checked)
 
 
-def _fetch(ranking: Ranking, graph: KnowledgeGraph, ledger: Ledger) -> tuple[RankedPassage, ...]:
-    keys = [int(key) for key in graph.passage_keys[ranking.passages]]
-    stored = ledger.passages(keys)
-    return tuple(
-        RankedPassage(
-            id=cast(str, item.passage.id),
-            title=item.passage.title,
-            text=item.passage.text,
-            score=float(score),
-            rank=rank,
-            metadata=item.passage.metadata,
-            source=item.passage.source,
+def _fetch(
+    rankings: Sequence[Ranking], graph: KnowledgeGraph, cache: PassageCache
+) -> Iterator[tuple[RankedPassage, ...]]:
+    """Yield the passages of each ranking, read and made for the whole batch at once."""
+    ids = list(chain.from_iterable(ranking.passages for ranking in rankings))
+    keys = graph.passage_keys[ids].tolist()
+    rows = cache.rows(keys)
+    found = [rows[key] for key in keys]
+    passages = iter(
+        make_frozen(
+            RankedPassage,
+            len(found),
+            id=map(_ID, found),
+            title=map(_TITLE, found),
+            text=map(_TEXT, found),
+            score=chain.from_iterable(ranking.scores for ranking in rankings),
+            rank=chain.from_iterable(range(1, len(r.passages) + 1) for r in rankings),
+            metadata=[make() for make in map(_METADATA, found)],
+            source=map(_SOURCE, found),
         )
-        for rank, (item, score) in enumerate(zip(stored, ranking.scores, strict=True), start=1)
     )
+    return (tuple(islice(passages, len(ranking.passages))) for ranking in rankings)
 
 
 def _no_result(query: str, method: Method, reason: str) -> Result:

@@ -8,6 +8,7 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.names import NameIndex, NameMatch
 from hippograph.kernels.processor import (
     SIMD_LEVELS,
     best_simd_level,
@@ -27,6 +28,8 @@ from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBa
 __all__ = [
     "SIMD_LEVELS",
     "EdgeTable",
+    "NameIndex",
+    "NameMatch",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
