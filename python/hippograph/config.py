@@ -24,6 +24,7 @@ SynonymyQueryRule: TypeAlias = Literal["any", "three_ascii_alphanumerics"]
 TieOrder: TypeAlias = Literal["ascending", "descending"]
 Propagation: TypeAlias = Literal["ppr", "none"]
 StructuredOutput: TypeAlias = Literal["auto", "json_schema", "json_object", "none"]
+QueryEntitySource: TypeAlias = Literal["extractor", "names"]
 Method: TypeAlias = Literal["hipporag", "dense"]
 
 METHODS: tuple[Method, ...] = ("hipporag", "dense")
@@ -57,6 +58,7 @@ STORED_SETTINGS: tuple[str, ...] = (
 #: Settings recorded as the memory's defaults but free to differ at each opening.
 REMEMBERED_SETTINGS: tuple[str, ...] = (
     "extractor",
+    "query_entity_source",
     "edge_combination",
     "synonymy_threshold",
     "neighbor_search",
@@ -124,6 +126,12 @@ class Settings(BaseSettings):
         "offline",
         description="Who finds entities and facts: offline (the default: needs no key and no "
         "server), openai:<model>, transformers:<hub id or folder>, none.",
+    )
+    query_entity_source: QueryEntitySource = Field(
+        "extractor",
+        description="Who finds the entities of a query: the extractor (the paper's language model, "
+        "or what stands in for it), or names: graph phrases that stand in the query, found in "
+        "microseconds without a model; the extractor is asked only where there are none.",
     )
     neighbor_search: NeighborSearch = Field(
         "auto",

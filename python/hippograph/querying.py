@@ -15,6 +15,7 @@ from hippograph.errors import ConfigurationError, InputError, ProviderError
 from hippograph.graph import KnowledgeGraph
 from hippograph.opening import Backends
 from hippograph.protocols import Extractor
+from hippograph.retrieval.matching import match_entities
 from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
 from hippograph.state import State
 from hippograph.store.ledger import Ledger
@@ -124,7 +125,7 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
         return [_no_result(query, batch.method, reason) for query in batch.queries]
     usable = [i for i, query in enumerate(batch.queries) if query.strip()]
     stopwatch = Stopwatch(max(1, len(usable)))
-    plans = _plan(batch, usable, backends)
+    plans = _plan(batch, usable, state.graph, backends)
     stopwatch.lap("entities")
     rankings = rank_queries(
         plans,
@@ -155,14 +156,36 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
     ]
 
 
-def _plan(batch: Batch, usable: Sequence[int], backends: Backends) -> list[QueryPlan]:
-    """Give each usable query its entities, extracting for all that need it in one call."""
-    entities = {i: batch.entities[i] for i in usable}
-    unknown = [i for i in usable if entities[i] is None]
-    if unknown and batch.method != "dense":
+def _plan(
+    batch: Batch, usable: Sequence[int], graph: KnowledgeGraph, backends: Backends
+) -> list[QueryPlan]:
+    """Give each usable query its entities; those that need the extractor share one call of it."""
+    plans = {
+        i: QueryPlan(batch.queries[i], entities)
+        for i in usable
+        if (entities := batch.entities[i]) is not None
+    }
+    unknown = [i for i in usable if i not in plans]
+    if batch.method == "dense":
+        plans.update((i, QueryPlan(batch.queries[i])) for i in unknown)
+        unknown = []
+    settings = batch.settings
+    if unknown and settings.query_entity_source == "names":
+        queries = [batch.queries[i] for i in unknown]
+        matched = match_entities(queries, graph, normalizer=settings.normalizer)
+        plans.update(
+            (i, QueryPlan(batch.queries[i], entities, "names"))
+            for i, entities in zip(unknown, matched, strict=True)
+            if entities
+        )
+        unknown = [i for i in unknown if i not in plans]
+    if unknown:
         found = _extracted(backends.extractor(), [batch.queries[i] for i in unknown])
-        entities.update(zip(unknown, found, strict=True))
-    return [QueryPlan(query=batch.queries[i], entities=entities[i] or ()) for i in usable]
+        plans.update(
+            (i, QueryPlan(batch.queries[i], entities, "extractor"))
+            for i, entities in zip(unknown, found, strict=True)
+        )
+    return [plans[i] for i in usable]
 
 
 def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...], ...]:

@@ -204,7 +204,9 @@ class RetrievalTrace:
         What `score` means: "ppr" (sum over the passage's phrases of PageRank times occurrences,
         by default one per distinct triple) or "cosine".
     query_entities : tuple of str
-        Entities of the query, as given or extracted.
+        Entities of the query, as given, extracted or matched.
+    entity_source : str
+        Where they came from: "given", "extractor" or "names" (graph phrases in the query).
     linked_nodes : tuple of LinkedNode
         One per entity that was linked.
     num_reached : int
@@ -226,6 +228,7 @@ class RetrievalTrace:
     fallback_reason: str | None = None
     score_kind: str = "ppr"
     query_entities: tuple[str, ...] = ()
+    entity_source: str = "given"
     linked_nodes: tuple[LinkedNode, ...] = ()
     num_reached: int = 0
     iterations: int = 0

@@ -57,6 +57,16 @@ SynonymyThreshold = Annotated[
         show_default=False,
     ),
 ]
+QueryEntitySource = Annotated[
+    str | None,
+    typer.Option(
+        "--query-entity-source",
+        metavar="NAME",
+        help="Who finds entities that are not given: extractor, or names: graph phrases that stand "
+        "in the question, found without a model. Default: the memory's.",
+        show_default=False,
+    ),
+]
 LlmBaseUrl = Annotated[
     str | None,
     typer.Option(

@@ -14,6 +14,7 @@ from hippograph.cli.options import (
     LlmBaseUrl,
     MemoryDir,
     MethodName,
+    QueryEntitySource,
     Quiet,
     RestartProbability,
     settings_from,
@@ -47,6 +48,7 @@ def search(
         bool,
         typer.Option("--explain", help="Show linked nodes, solver, timings and whole passages."),
     ] = False,
+    query_entity_source: QueryEntitySource = None,
     llm_base_url: LlmBaseUrl = None,
     embedding_base_url: EmbeddingBaseUrl = None,
     assignments: Assignments = None,
@@ -65,7 +67,12 @@ def search(
     from hippograph.cli.render import render_result
 
     settings = settings_from(
-        {"llm_base_url": llm_base_url, "embedding_base_url": embedding_base_url}, assignments
+        {
+            "query_entity_source": query_entity_source,
+            "llm_base_url": llm_base_url,
+            "embedding_base_url": embedding_base_url,
+        },
+        assignments,
     )
     with hippograph.open(directory, mode="r", settings=settings) as memory:
         result = memory.retrieve(

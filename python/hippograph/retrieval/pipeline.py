@@ -26,10 +26,14 @@ _ENTITY, _NODE, _NODE_ID, _SIMILARITY, _EXACT = map(itemgetter, range(len(Link._
 
 
 class QueryPlan(NamedTuple):
-    """One query as it enters the pipeline. `entities` is unused by dense retrieval."""
+    """One query as it enters the pipeline. `entities` is unused by dense retrieval.
+
+    `source` says where the entities came from, as in `RetrievalTrace.entity_source`.
+    """
 
     query: str
     entities: tuple[str, ...] = ()
+    source: str = "given"
 
 
 class Ranking(NamedTuple):
@@ -124,6 +128,7 @@ def _traces(
         fallback_reason=repeat(None),
         score_kind=repeat("ppr"),
         query_entities=[plan.entities for plan in plans],
+        entity_source=[plan.source for plan in plans],
         linked_nodes=_linked_nodes(links, seeds),
         num_reached=ranked.num_reached.tolist(),
         iterations=ranked.iterations.tolist(),
@@ -190,6 +195,7 @@ def _rank_dense(
                     fallback_reason=reason,
                     score_kind="cosine",
                     query_entities=plan.entities,
+                    entity_source=plan.source,
                     num_reached=int(np.count_nonzero(found.scores > 0.0)),
                     timings=stopwatch.shares,
                 ),
