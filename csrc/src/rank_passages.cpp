@@ -36,6 +36,26 @@ void check_seed_offsets(const SeedView& seeds) {
     }
 }
 
+PprOutcome seeds_alone(std::span<const NodeId> nodes, std::span<const Score> weights,
+                       std::span<Score> node_scores) {
+    std::ranges::fill(node_scores, 0.0);
+    const double largest = std::ranges::max(weights);
+    double sum = 0.0;
+    for (const double weight : weights) sum += weight / largest;
+    for (std::size_t seed = 0; seed < nodes.size(); ++seed) {
+        node_scores[position(nodes[seed])] = weights[seed] / largest / sum;
+    }
+    return {.iterations = 0, .error_bound = 0.0, .converged = true};
+}
+
+// What one worker reuses from query to query.
+struct Workspace {
+    std::vector<Score> node_scores;
+    std::vector<Score> passage_scores;
+};
+
+}  // namespace
+
 void check_seeds(const SeedView& seeds, NodeId num_nodes) {
     check_seed_offsets(seeds);
     std::vector<std::int64_t> last_query(position(num_nodes), -1);
@@ -62,11 +82,11 @@ void check_seeds(const SeedView& seeds, NodeId num_nodes) {
     }
 }
 
-void check_shapes(const Transition& transition, const CsrView& occurrences, PassageId k) {
-    if (occurrences.num_rows() != transition.num_nodes()) {
+void check_read_out(const CsrView& occurrences, NodeId num_nodes, PassageId k) {
+    if (occurrences.num_rows() != num_nodes) {
         throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
                                     " rows but the graph has " +
-                                    std::to_string(transition.num_nodes()) +
+                                    std::to_string(num_nodes) +
                                     " nodes; there must be one row per node");
     }
     if (k < 1 || k > occurrences.num_columns) {
@@ -76,31 +96,11 @@ void check_shapes(const Transition& transition, const CsrView& occurrences, Pass
     }
 }
 
-PprOutcome seeds_alone(std::span<const NodeId> nodes, std::span<const Score> weights,
-                       std::span<Score> node_scores) {
-    std::ranges::fill(node_scores, 0.0);
-    const double largest = std::ranges::max(weights);
-    double sum = 0.0;
-    for (const double weight : weights) sum += weight / largest;
-    for (std::size_t seed = 0; seed < nodes.size(); ++seed) {
-        node_scores[position(nodes[seed])] = weights[seed] / largest / sum;
-    }
-    return {.iterations = 0, .error_bound = 0.0, .converged = true};
-}
-
-// What one worker reuses from query to query.
-struct Workspace {
-    std::vector<Score> node_scores;
-    std::vector<Score> passage_scores;
-};
-
-}  // namespace
-
 RankedPassages rank_passages(const Transition& transition, const CsrMatrix& occurrences,
                              const SeedView& seeds, const RankOptions& options,
                              const CheckInterrupt& check) {
     const PassageId num_passages = occurrences.view().num_columns;
-    check_shapes(transition, occurrences.view(), options.k);
+    check_read_out(occurrences.view(), transition.num_nodes(), options.k);
     check_seeds(seeds, transition.num_nodes());
     const std::int64_t num_queries = seeds.num_queries();
     const std::size_t k = position(options.k);
