@@ -10,6 +10,7 @@ namespace hippograph::testing {
 
 void test_csr_matrix(Checks& check);
 void test_graph_builder(Checks& check);
+void test_name_index(Checks& check);
 void test_parallel(Checks& check);
 void test_personalized_pagerank(Checks& check);
 void test_rank_passages(Checks& check);
@@ -19,9 +20,10 @@ void test_top_k(Checks& check);
 
 int main(int argc, char** argv) {
     using namespace hippograph::testing;
-    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 6> kSuites{{
+    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 7> kSuites{{
         {"csr_matrix", test_csr_matrix},
         {"graph_builder", test_graph_builder},
+        {"name_index", test_name_index},
         {"parallel", test_parallel},
         {"personalized_pagerank", test_personalized_pagerank},
         {"rank_passages", test_rank_passages},
