@@ -1,4 +1,5 @@
-// The exact kernel: signatures and GIL. Checked and explained in python/hippograph/kernels/exact.py.
+// The exact kernel: signatures and GIL. Checked and explained in
+// python/hippograph/kernels/exact.py.
 #include <pybind11/native_enum.h>
 #include <pybind11/pybind11.h>
 
@@ -88,17 +89,17 @@ py::tuple score_exactly(const ExactGraph& graph, const In<EdgeOffset>& seed_offs
         const WithoutGil nogil;
         result = graph.scores(seeds, precision, options, starts ? &*starts : nullptr, check);
     }
-    return py::make_tuple(to_array(std::move(result.scores),
-                                   {static_cast<py::ssize_t>(seeds.num_queries()),
-                                    static_cast<py::ssize_t>(graph.matrix().num_nodes())}),
-                          to_array(std::move(result.outcomes.iterations)),
-                          to_array(std::move(result.outcomes.error_bounds)),
-                          to_bool_array(std::move(result.outcomes.converged)));
+    return py::make_tuple(
+        to_array(std::move(result.scores), {static_cast<py::ssize_t>(seeds.num_queries()),
+                                            static_cast<py::ssize_t>(graph.matrix().num_nodes())}),
+        to_array(std::move(result.outcomes.iterations)),
+        to_array(std::move(result.outcomes.error_bounds)),
+        to_bool_array(std::move(result.outcomes.converged)));
 }
 
 py::tuple columns_exactly(const ExactGraph& graph, const In<NodeId>& nodes,
-                          double restart_probability, double tolerance,
-                          std::int32_t max_iterations, int num_threads) {
+                          double restart_probability, double tolerance, std::int32_t max_iterations,
+                          int num_threads) {
     const auto sources = as_span(nodes, "nodes");
     const PprOptions options{.restart_probability = restart_probability,
                              .tolerance = tolerance,
@@ -110,12 +111,12 @@ py::tuple columns_exactly(const ExactGraph& graph, const In<NodeId>& nodes,
         const WithoutGil nogil;
         result = column_rows(graph.matrix(), sources, options, check);
     }
-    return py::make_tuple(to_array(std::move(result.scores),
-                                   {static_cast<py::ssize_t>(sources.size()),
-                                    static_cast<py::ssize_t>(graph.matrix().num_nodes())}),
-                          to_array(std::move(result.outcomes.iterations)),
-                          to_array(std::move(result.outcomes.error_bounds)),
-                          to_bool_array(std::move(result.outcomes.converged)));
+    return py::make_tuple(
+        to_array(std::move(result.scores), {static_cast<py::ssize_t>(sources.size()),
+                                            static_cast<py::ssize_t>(graph.matrix().num_nodes())}),
+        to_array(std::move(result.outcomes.iterations)),
+        to_array(std::move(result.outcomes.error_bounds)),
+        to_bool_array(std::move(result.outcomes.converged)));
 }
 
 }  // namespace
@@ -134,8 +135,8 @@ void register_exact(py::module_& module) {
         .def("rank", &rank_exactly, py::arg("seed_offsets").noconvert(),
              py::arg("seed_nodes").noconvert(), py::arg("seed_weights").noconvert(),
              py::arg("start_offsets").noconvert(), py::arg("start_nodes").noconvert(),
-             py::arg("start_scores").noconvert(), py::arg("start_errors").noconvert(),
-             py::arg("k"), py::arg("ties"), py::arg("precision"), py::arg("restart_probability"),
+             py::arg("start_scores").noconvert(), py::arg("start_errors").noconvert(), py::arg("k"),
+             py::arg("ties"), py::arg("precision"), py::arg("restart_probability"),
              py::arg("tolerance"), py::arg("max_iterations"), py::arg("num_threads"),
              "Return passages, scores, num_reached, iterations, error_bounds, converged.")
         .def("scores", &score_exactly, py::arg("seed_offsets").noconvert(),

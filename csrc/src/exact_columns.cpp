@@ -135,10 +135,7 @@ PprOutcomes solve_columns(const SellMatrix& matrix, std::span<const NodeId> sour
         const std::size_t count = std::min(kLanes, sources.size() - first);
         solver.solve(sources.subspan(first, count), std::span(found).first(count), check);
         for (std::size_t i = 0; i < count; ++i) outcomes.set(first + i, found[i]);
-        sink({.first = first,
-              .count = count,
-              .scores = solver.scores(),
-              .ranks = matrix.ranks()});
+        sink({.first = first, .count = count, .scores = solver.scores(), .ranks = matrix.ranks()});
     }
     return outcomes;
 }

@@ -10,6 +10,7 @@
 
 #include "hippograph/passage_scores.hpp"
 #include "hippograph/ppr_solver.hpp"
+#include "hippograph/seeds.hpp"
 
 namespace hippograph {
 
@@ -98,10 +99,7 @@ ExactGraph::ExactGraph(const CsrMatrix& weights, const CsrMatrix& occurrences,
                        std::span<const NodeId> order, int num_threads)
     : weights_(&weights),
       occurrences_(&occurrences),
-      matrix_((check_read_out(occurrences.view(), weights.view().num_rows(),
-                              std::min<PassageId>(1, occurrences.view().num_columns)),
-               weights),
-              order, num_threads),
+      matrix_(weights, order, num_threads),
       passages_(occurrences, matrix_.ranks(), num_threads) {}
 
 const Transition& ExactGraph::transition() const {
@@ -143,10 +141,9 @@ std::vector<std::int64_t> ExactGraph::solve_in_float32(const Batch& batch) const
         auto& solver = solvers[position(worker)];
         if (!solver) solver = std::make_unique<ExactSolver>(matrix_, each);
         const std::optional<SparseStart> start = batch.start(query);
-        batch.outcomes.set(position(query),
-                           solver->solve(batch.nodes(query), batch.weights(query),
-                                         start ? &*start : nullptr,
-                                         worker == 0 ? batch.check : never));
+        batch.outcomes.set(position(query), solver->solve(batch.nodes(query), batch.weights(query),
+                                                          start ? &*start : nullptr,
+                                                          worker == 0 ? batch.check : never));
         batch.accept(query, worker, *solver);
     });
     std::vector<std::int64_t> unproven;
@@ -159,8 +156,7 @@ std::vector<std::int64_t> ExactGraph::solve_in_float32(const Batch& batch) const
     return unproven;
 }
 
-void ExactGraph::solve_in_float64(const Batch& batch,
-                                  std::span<const std::int64_t> queries) const {
+void ExactGraph::solve_in_float64(const Batch& batch, std::span<const std::int64_t> queries) const {
     if (queries.empty()) return;
     std::vector<std::vector<Score>> scores(
         position(resolve_num_threads(batch.options.num_threads, std::ssize(queries))));
@@ -169,9 +165,9 @@ void ExactGraph::solve_in_float64(const Batch& batch,
                     const std::int64_t query = queries[position(item)];
                     auto& own = scores[position(worker)];
                     own.resize(position(matrix_.num_nodes()));
-                    batch.outcomes.set(position(query), solver.solve(batch.nodes(query),
-                                                                     batch.weights(query), own,
-                                                                     poll));
+                    batch.outcomes.set(
+                        position(query),
+                        solver.solve(batch.nodes(query), batch.weights(query), own, poll));
                     batch.accept_float64(query, worker, solver.num_threads(), own);
                 });
 }
@@ -187,8 +183,8 @@ RankedPassages ExactGraph::rank(const SeedView& seeds, const ExactRankOptions& o
     ranked.scores.resize(num_queries * k);
     ranked.num_reached.resize(num_queries);
     ranked.outcomes = PprOutcomes(static_cast<std::int64_t>(num_queries));
-    std::vector<std::vector<Score>> workspaces(position(resolve_num_threads(
-        options.ppr.num_threads, static_cast<std::int64_t>(num_queries))));
+    std::vector<std::vector<Score>> workspaces(position(
+        resolve_num_threads(options.ppr.num_threads, static_cast<std::int64_t>(num_queries))));
     const auto workspace = [&](int worker) -> std::vector<Score>& {
         auto& work = workspaces[position(worker)];
         work.resize(position(passages_.num_passages()));
@@ -213,8 +209,7 @@ RankedPassages ExactGraph::rank(const SeedView& seeds, const ExactRankOptions& o
                        choose(query, workspace(worker));
                    },
                .accept_float64 =
-                   [&](std::int64_t query, int worker, int threads,
-                       std::span<const Score> scores) {
+                   [&](std::int64_t query, int worker, int threads, std::span<const Score> scores) {
                        passage_scores(*occurrences_, scores, threads, workspace(worker));
                        choose(query, workspace(worker));
                    }});

@@ -21,8 +21,8 @@ constexpr double kLargestError = 2.0;
 
 // Residuals are sums of quantities that sum to about 1, each computed with one chain of additions.
 double sum_rounding(const SellMatrix& matrix) {
-    const EdgeOffset depth = SellRows::kLongRow + SellRows::kChunk / 16 +
-                             matrix.longest_row() / SellRows::kChunk + 16;
+    const EdgeOffset depth =
+        SellRows::kLongRow + SellRows::kChunk / 16 + matrix.longest_row() / SellRows::kChunk + 16;
     return 4.0 * static_cast<double>(depth) * kUnitRoundoff;
 }
 
@@ -30,11 +30,10 @@ double sum_rounding(const SellMatrix& matrix) {
 
 double proven_bound(const SellMatrix& matrix, double restart_probability, const SweepReport& report,
                     double& rounding) {
-    rounding =
-        (report.rounding + sum_rounding(matrix)) / restart_probability + kFloat32Roundoff;
-    const double bound =
-        rounding + (1.0 - restart_probability) * report.change / restart_probability +
-        std::abs(report.mass - 1.0);
+    rounding = (report.rounding + sum_rounding(matrix)) / restart_probability + kFloat32Roundoff;
+    const double bound = rounding +
+                         (1.0 - restart_probability) * report.change / restart_probability +
+                         std::abs(report.mass - 1.0);
     return std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
 }
 
@@ -105,8 +104,7 @@ void ExactSolver::start_from(const SparseStart* start) {
     std::ranges::fill(unknowns, 0.0F);
     if (start == nullptr) {
         for (const auto& [rank, share] : connected_) {
-            unknowns[position(rank)] =
-                static_cast<float>(share) * inverse_degrees[position(rank)];
+            unknowns[position(rank)] = static_cast<float>(share) * inverse_degrees[position(rank)];
         }
         return;
     }

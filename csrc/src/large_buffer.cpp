@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -11,57 +12,59 @@ namespace hippograph {
 
 namespace {
 
-constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
-constexpr std::size_t kLargeBytes = std::size_t{4} << 20U;
+[[maybe_unused]] constexpr std::size_t kLargeBytes = std::size_t{4} << 20U;
 
-// Their alignment is what makes the standard allocator align.
+// Its alignment is what makes the standard allocator align.
 struct alignas(64) CacheLine {
     std::byte bytes[64];
 };
-struct alignas(kHugePageBytes) HugePage {
-    std::byte bytes[kHugePageBytes];
-};
 
-template <typename Unit>
-constexpr std::size_t units(std::size_t num_bytes) noexcept {
-    return (num_bytes - 1) / sizeof(Unit) + 1;
+constexpr std::size_t num_lines(std::size_t num_bytes) noexcept {
+    return (num_bytes - 1) / sizeof(CacheLine) + 1;
 }
 
-template <typename Unit>
-std::byte* allocate(std::size_t num_bytes) {
-    return reinterpret_cast<std::byte*>(std::allocator<Unit>().allocate(units<Unit>(num_bytes)));
+constexpr bool is_mapped([[maybe_unused]] std::size_t num_bytes) noexcept {
+#if defined(__linux__)
+    return num_bytes >= kLargeBytes;
+#else
+    return false;
+#endif
 }
 
-template <typename Unit>
-void release(std::byte* memory, std::size_t num_bytes) noexcept {
-    std::allocator<Unit>().deallocate(reinterpret_cast<Unit*>(memory), units<Unit>(num_bytes));
+std::byte* map_zeros([[maybe_unused]] std::size_t num_bytes) {
+#if defined(__linux__)
+    void* const pages =
+        mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    // Advice before the first touch; a system that cannot follow it gives ordinary pages.
+    (void)madvise(pages, num_bytes, MADV_HUGEPAGE);
+    return static_cast<std::byte*>(pages);
+#else
+    throw std::bad_alloc();
+#endif
 }
 
 }  // namespace
 
 std::byte* allocate_zeros(std::size_t num_bytes) {
     if (num_bytes == 0) return nullptr;
-    if (num_bytes < kLargeBytes) {
-        std::byte* const memory = allocate<CacheLine>(num_bytes);
-        std::memset(memory, 0, num_bytes);
-        return memory;
-    }
-    std::byte* const memory = allocate<HugePage>(num_bytes);
-#if defined(__linux__)
-    // Advice before the first touch; a system that cannot follow it gives ordinary pages.
-    (void)madvise(memory, units<HugePage>(num_bytes) * kHugePageBytes, MADV_HUGEPAGE);
-#endif
+    if (is_mapped(num_bytes)) return map_zeros(num_bytes);
+    std::byte* const memory =
+        reinterpret_cast<std::byte*>(std::allocator<CacheLine>().allocate(num_lines(num_bytes)));
     std::memset(memory, 0, num_bytes);
     return memory;
 }
 
 void release_zeros(std::byte* memory, std::size_t num_bytes) noexcept {
     if (memory == nullptr) return;
-    if (num_bytes < kLargeBytes) {
-        release<CacheLine>(memory, num_bytes);
-    } else {
-        release<HugePage>(memory, num_bytes);
+#if defined(__linux__)
+    if (is_mapped(num_bytes)) {
+        (void)munmap(memory, num_bytes);
+        return;
     }
+#endif
+    std::allocator<CacheLine>().deallocate(reinterpret_cast<CacheLine*>(memory),
+                                           num_lines(num_bytes));
 }
 
 }  // namespace hippograph

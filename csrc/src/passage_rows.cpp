@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "hippograph/parallel.hpp"
@@ -13,6 +15,14 @@ namespace {
 constexpr std::int64_t kSlicesPerTask = 1024;
 constexpr std::int64_t kMinSlicesPerThread = 4096;
 constexpr std::int64_t kRowsPerTask = 16'384;
+
+void check_rows(const CsrView& occurrences, std::size_t num_nodes) {
+    if (position(occurrences.num_rows()) != num_nodes) {
+        throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
+                                    " rows but the graph has " + std::to_string(num_nodes) +
+                                    " nodes; there must be one row per node");
+    }
+}
 
 // The same matrix by passage: entries (rank, count), ranks rising.
 struct ByPassage {
@@ -56,9 +66,9 @@ ByPassage transpose(const CsrView& occurrences, std::span<const Rank> ranks, int
 
 }  // namespace
 
-PassageRows::PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks,
-                         int num_threads)
+PassageRows::PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks, int num_threads)
     : num_passages_(occurrences.view().num_columns) {
+    check_rows(occurrences.view(), ranks.size());
     const ByPassage matrix = transpose(
         occurrences.view(), ranks, resolve_num_threads(num_threads, num_passages_ / kRowsPerTask));
     std::vector<EdgeOffset> lengths(position(num_passages_));
@@ -94,29 +104,27 @@ void PassageRows::scores(std::span<const float> by_rank, int num_threads,
     const auto multiply = sell_kernels().multiply;
     const SellSlices slices = rows_.slices();
     // The slices of long rows are empty: those passages receive 0 here and their sums below.
-    parallel_for(
-        (num_slices + kSlicesPerTask - 1) / kSlicesPerTask,
-        resolve_num_threads(num_threads, num_slices / kMinSlicesPerThread),
-        [&](std::int64_t task, int) {
-            std::array<double, kLanes> products{};
-            const std::int64_t last = std::min(num_slices, (task + 1) * kSlicesPerTask);
-            for (std::int64_t slice = task * kSlicesPerTask; slice < last; ++slice) {
-                multiply(slices, by_rank.data(), slice, slice + 1, products.data());
-                for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                    const PassageId passage = passages_[position(slice) * kLanes + lane];
-                    if (passage >= 0) scores[position(passage)] = products[lane];
-                }
-            }
-        });
+    parallel_for((num_slices + kSlicesPerTask - 1) / kSlicesPerTask,
+                 resolve_num_threads(num_threads, num_slices / kMinSlicesPerThread),
+                 [&](std::int64_t task, int) {
+                     std::array<double, kLanes> products{};
+                     const std::int64_t last = std::min(num_slices, (task + 1) * kSlicesPerTask);
+                     for (std::int64_t slice = task * kSlicesPerTask; slice < last; ++slice) {
+                         multiply(slices, by_rank.data(), slice, slice + 1, products.data());
+                         for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                             const PassageId passage = passages_[position(slice) * kLanes + lane];
+                             if (passage >= 0) scores[position(passage)] = products[lane];
+                         }
+                     }
+                 });
     long_scores(by_rank, scores);
 }
 
 void PassageRows::long_scores(std::span<const float> by_rank, std::span<Score> scores) const {
     const auto long_row = sell_kernels().long_row;
     for (const SellRows::Chunk& chunk : rows_.chunks()) {
-        scores[position(passages_[position(chunk.row)])] +=
-            long_row(rows_.long_columns(), rows_.long_values(), by_rank.data(), chunk.begin,
-                     chunk.end);
+        scores[position(passages_[position(chunk.row)])] += long_row(
+            rows_.long_columns(), rows_.long_values(), by_rank.data(), chunk.begin, chunk.end);
     }
 }
 

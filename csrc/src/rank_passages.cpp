@@ -2,39 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "hippograph/passage_scores.hpp"
 #include "hippograph/ppr_solver.hpp"
+#include "hippograph/seeds.hpp"
 
 namespace hippograph {
 
 namespace {
-
-std::string seed_of(std::size_t query, NodeId node) {
-    return "query " + std::to_string(query) + " has seed node " + std::to_string(node);
-}
-
-void check_seed_offsets(const SeedView& seeds) {
-    if (seeds.offsets.empty() || seeds.offsets.front() != 0 ||
-        seeds.offsets.back() != std::ssize(seeds.nodes)) {
-        throw std::invalid_argument(
-            "seed offsets must start at 0 and end at the number of seeds, " +
-            std::to_string(seeds.nodes.size()));
-    }
-    if (seeds.weights.size() != seeds.nodes.size()) {
-        throw std::invalid_argument("there are " + std::to_string(seeds.nodes.size()) +
-                                    " seed nodes but " + std::to_string(seeds.weights.size()) +
-                                    " seed weights; each seed needs one");
-    }
-    for (std::size_t query = 0; query + 1 < seeds.offsets.size(); ++query) {
-        if (seeds.offsets[query + 1] <= seeds.offsets[query]) {
-            throw std::invalid_argument("query " + std::to_string(query) +
-                                        " has no seeds; every query needs at least one");
-        }
-    }
-}
 
 PprOutcome seeds_alone(std::span<const NodeId> nodes, std::span<const Score> weights,
                        std::span<Score> node_scores) {
@@ -55,46 +30,6 @@ struct Workspace {
 };
 
 }  // namespace
-
-void check_seeds(const SeedView& seeds, NodeId num_nodes) {
-    check_seed_offsets(seeds);
-    std::vector<std::int64_t> last_query(position(num_nodes), -1);
-    for (std::size_t query = 0; query + 1 < seeds.offsets.size(); ++query) {
-        for (std::size_t seed = position(seeds.offsets[query]);
-             seed < position(seeds.offsets[query + 1]); ++seed) {
-            const NodeId node = seeds.nodes[seed];
-            if (node < 0 || node >= num_nodes) {
-                throw std::out_of_range(seed_of(query, node) + ", outside [0, " +
-                                        std::to_string(num_nodes) + ")");
-            }
-            if (!(seeds.weights[seed] > 0.0) || std::isinf(seeds.weights[seed])) {
-                throw std::invalid_argument(seed_of(query, node) + " with weight " +
-                                            std::to_string(seeds.weights[seed]) +
-                                            "; weights must be finite and above 0");
-            }
-            std::int64_t& last = last_query[position(node)];
-            if (last == static_cast<std::int64_t>(query)) {
-                throw std::invalid_argument(seed_of(query, node) +
-                                            " twice; add its weights up first");
-            }
-            last = static_cast<std::int64_t>(query);
-        }
-    }
-}
-
-void check_read_out(const CsrView& occurrences, NodeId num_nodes, PassageId k) {
-    if (occurrences.num_rows() != num_nodes) {
-        throw std::invalid_argument("occurrences has " + std::to_string(occurrences.num_rows()) +
-                                    " rows but the graph has " +
-                                    std::to_string(num_nodes) +
-                                    " nodes; there must be one row per node");
-    }
-    if (k < 1 || k > occurrences.num_columns) {
-        throw std::invalid_argument("k is " + std::to_string(k) + "; it must be between 1 and " +
-                                    std::to_string(occurrences.num_columns) +
-                                    ", the number of passages");
-    }
-}
 
 RankedPassages rank_passages(const Transition& transition, const CsrMatrix& occurrences,
                              const SeedView& seeds, const RankOptions& options,

@@ -35,9 +35,8 @@ void check_order(std::span<const NodeId> order, NodeId num_nodes) {
     std::vector<bool> is_listed(order.size(), false);
     for (const NodeId node : order) {
         if (node < 0 || node >= num_nodes || is_listed[position(node)]) {
-            throw std::invalid_argument(
-                "order has node " + std::to_string(node) +
-                " twice or outside the graph; it must list each node once");
+            throw std::invalid_argument("order has node " + std::to_string(node) +
+                                        " twice or outside the graph; it must list each node once");
         }
         is_listed[position(node)] = true;
     }
@@ -48,9 +47,9 @@ std::vector<EdgeOffset> row_lengths(const CsrView& weights) {
     std::vector<EdgeOffset> lengths;
     lengths.reserve(position(weights.num_rows()));
     for (NodeId node = 0; node < weights.num_rows(); ++node) {
-        const auto row = weights.values.subspan(
-            position(weights.row_begin(node)),
-            position(weights.row_end(node) - weights.row_begin(node)));
+        const auto row =
+            weights.values.subspan(position(weights.row_begin(node)),
+                                   position(weights.row_end(node) - weights.row_begin(node)));
         lengths.push_back(std::ranges::count_if(row, [](Weight value) { return value > 0.0F; }));
     }
     return lengths;
@@ -112,8 +111,7 @@ SellMatrix::SellMatrix(const CsrMatrix& weights, std::span<const NodeId> order, 
         std::ranges::copy(order, own_order.begin());
     }
     const int threads = resolve_num_threads(num_threads, view.num_rows() / kRowsPerTask);
-    place_rows(own_order, lengths,
-               colour_rows(view, longest_first(own_order, lengths), lengths));
+    place_rows(own_order, lengths, colour_rows(view, longest_first(own_order, lengths), lengths));
     copy_rows(view, lengths, threads);
     find_late_shares(view, threads);
 }
@@ -184,10 +182,9 @@ void SellMatrix::copy_rows(const CsrView& weights, std::span<const EdgeOffset> l
     rows_.fill(num_threads, [&](std::int64_t rank, const auto& put) {
         const NodeId node = nodes_[position(rank)];
         if (node < 0 || lengths[position(node)] == 0) return;
-        const double degree =
-            row_sum(weights.row_begin(node), weights.row_end(node), [&](EdgeOffset entry) {
-                return static_cast<double>(weights.values[position(entry)]);
-            });
+        const double degree = row_sum(
+            weights.row_begin(node), weights.row_end(node),
+            [&](EdgeOffset entry) { return static_cast<double>(weights.values[position(entry)]); });
         degrees_[position(rank)] = degree;
         inverse_degrees_[position(rank)] = static_cast<float>(1.0 / degree);
         for (EdgeOffset entry = weights.row_begin(node); entry < weights.row_end(node); ++entry) {
@@ -202,26 +199,25 @@ void SellMatrix::find_late_shares(const CsrView& weights, int num_threads) {
     const auto turn = [&](std::int64_t rank) { return rank < num_long_ ? -1 : rank / 16; };
     late_shares_ = LargeBuffer<float>(nodes_.size());
     const std::int64_t num_ranks = std::ssize(nodes_);
-    parallel_for((num_ranks + kRowsPerTask - 1) / kRowsPerTask, num_threads,
-                 [&](std::int64_t task, int) {
-                     const std::int64_t last = std::min(num_ranks, (task + 1) * kRowsPerTask);
-                     for (std::int64_t rank = task * kRowsPerTask; rank < last; ++rank) {
-                         const NodeId node = nodes_[position(rank)];
-                         if (node < 0 || degrees_[position(rank)] == 0.0) continue;
-                         double late = 0.0;
-                         for (EdgeOffset entry = weights.row_begin(node);
-                              entry < weights.row_end(node); ++entry) {
-                             const std::int64_t other =
-                                 ranks_[position(weights.columns[position(entry)])];
-                             if (turn(other) > turn(rank)) continue;
-                             late += static_cast<double>(weights.values[position(entry)]);
-                         }
-                         // Rounded up: the proof needs a bound.
-                         late_shares_[position(rank)] =
-                             std::nextafter(static_cast<float>(late / degrees_[position(rank)]),
-                                            std::numeric_limits<float>::infinity());
-                     }
-                 });
+    parallel_for(
+        (num_ranks + kRowsPerTask - 1) / kRowsPerTask, num_threads, [&](std::int64_t task, int) {
+            const std::int64_t last = std::min(num_ranks, (task + 1) * kRowsPerTask);
+            for (std::int64_t rank = task * kRowsPerTask; rank < last; ++rank) {
+                const NodeId node = nodes_[position(rank)];
+                if (node < 0 || degrees_[position(rank)] == 0.0) continue;
+                double late = 0.0;
+                for (EdgeOffset entry = weights.row_begin(node); entry < weights.row_end(node);
+                     ++entry) {
+                    const std::int64_t other = ranks_[position(weights.columns[position(entry)])];
+                    if (turn(other) > turn(rank)) continue;
+                    late += static_cast<double>(weights.values[position(entry)]);
+                }
+                // Rounded up: the proof needs a bound.
+                late_shares_[position(rank)] =
+                    std::nextafter(static_cast<float>(late / degrees_[position(rank)]),
+                                   std::numeric_limits<float>::infinity());
+            }
+        });
 }
 
 std::size_t SellMatrix::num_bytes() const noexcept {

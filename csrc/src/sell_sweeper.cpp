@@ -52,9 +52,10 @@ void SellSweeper::for_each_block(const std::function<void(std::int64_t block)>& 
         const std::int64_t worthwhile =
             group.num_entries * static_cast<EdgeOffset>(width_) / kMinEntriesPerThread;
         const int threads =
-            group.is_independent ? std::min(num_threads_, static_cast<int>(std::min<std::int64_t>(
-                                                              worthwhile, num_threads_)))
-                                 : 1;
+            group.is_independent
+                ? std::min(num_threads_,
+                           static_cast<int>(std::min<std::int64_t>(worthwhile, num_threads_)))
+                : 1;
         parallel_for(group.last_block - group.first_block, threads,
                      [&](std::int64_t item, int) { body(group.first_block + item); });
     }
@@ -134,8 +135,8 @@ void SellSweeper::sum_long_rows() {
     const auto chunks = rows.chunks();
     const auto num_chunks = std::ssize(chunks);
     const EdgeOffset work = num_chunks * SellRows::kChunk * static_cast<EdgeOffset>(width_);
-    const int threads = static_cast<int>(
-        std::clamp<EdgeOffset>(work / kMinEntriesPerThread, 1, num_threads_));
+    const int threads =
+        static_cast<int>(std::clamp<EdgeOffset>(work / kMinEntriesPerThread, 1, num_threads_));
     const SellKernels& kernels = sell_kernels();
     parallel_for(num_chunks, threads, [&](std::int64_t item, int) {
         const SellRows::Chunk& chunk = chunks[position(item)];
@@ -179,8 +180,8 @@ void SellSweeper::certify_long_rows(double pull, std::span<SweepReport> reports)
         unknowns_[place] = rounded;
         SweepReport& report = reports[place % width_];
         report.rounding += std::abs(target - score);
-        report.change += static_cast<double>(matrix_->late_shares()[rank]) *
-                         std::abs(score - degree * old);
+        report.change +=
+            static_cast<double>(matrix_->late_shares()[rank]) * std::abs(score - degree * old);
         report.mass += score;
     }
 }

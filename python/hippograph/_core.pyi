@@ -1,7 +1,7 @@
 # The compiled module. Private: use hippograph.kernels, which checks inputs and names outputs.
 # Array arguments must have exactly these dtypes and be C-contiguous; nothing is converted.
 import enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,10 @@ class Propagation(enum.Enum):
     pagerank = 0
     none = 1
 
+class Precision(enum.Enum):
+    float32 = 0
+    float64 = 1
+
 class CsrMatrix:
     def __init__(
         self, offsets: _Offsets, columns: _Ids, values: _Weights, num_columns: int
@@ -44,6 +48,53 @@ class Transition:
     @property
     def num_dangling(self) -> int: ...
     def degrees(self) -> _Scores: ...
+
+class ExactGraph:
+    def __init__(
+        self, weights: CsrMatrix, occurrences: CsrMatrix, order: _Ids, num_threads: int
+    ) -> None: ...
+    @property
+    def num_bytes(self) -> int: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        start_offsets: _Offsets,
+        start_nodes: _Ids,
+        start_scores: _Weights,
+        start_errors: _Scores,
+        k: int,
+        ties: TieOrder,
+        precision: Precision,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Ids, _Scores, _Flags]: ...
+    def scores(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        start_offsets: _Offsets,
+        start_nodes: _Ids,
+        start_scores: _Weights,
+        start_errors: _Scores,
+        precision: Precision,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Scores, _Ids, _Scores, _Flags]: ...
+    def columns(
+        self,
+        nodes: _Ids,
+        restart_probability: float,
+        tolerance: float,
+        max_iterations: int,
+        num_threads: int,
+    ) -> tuple[_Weights, _Ids, _Scores, _Flags]: ...
 
 def build_edge_table(
     num_nodes: int,
@@ -96,6 +147,7 @@ def best_simd_level() -> SimdLevel: ...
 def simd_level() -> SimdLevel: ...
 def limit_simd_level(limit: SimdLevel) -> SimdLevel: ...
 def has_vnni() -> bool: ...
+<<<<<<< HEAD
 def build_name_table(blob: _Bytes, offsets: _Offsets) -> _Words: ...
 
 class NameIndex:
@@ -103,3 +155,117 @@ class NameIndex:
     def find(self, name: str) -> int: ...
     def find_all(self, names: list[str]) -> list[int]: ...
     def match(self, ignored: NameIndex | None, text: str) -> list[tuple[int, int, int]]: ...
+=======
+
+class NarrowEngine:
+    def __init__(
+        self,
+        node_begins: NDArray[np.uint32],
+        node_words: NDArray[np.uint32],
+        passage_begins: NDArray[np.uint32],
+        passage_words: NDArray[np.uint32],
+        weight_values: _Weights,
+        count_values: _Weights,
+        ranks: _Ids,
+        passage_ids: _Ids,
+        num_common: int,
+        hubs: _Ids,
+        hub_shares: NDArray[np.uint16],
+        forward_nodes: _Ids,
+        forward_begins: NDArray[np.uint32],
+        forward_ranks: NDArray[np.uint32],
+        forward_scores: _Weights,
+    ) -> None: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        k: int,
+        ties: TieOrder,
+        restart_probability: float,
+        threshold: float,
+        forward_entries: int,
+        most_edges: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Offsets, _Flags]: ...
+    def highest_degrees(self, num_hubs: int) -> _Ids: ...
+    def empty_shares(self, num_hubs: int) -> NDArray[np.uint16]: ...
+    def fill_shares(
+        self,
+        hubs: _Ids,
+        first: int,
+        vectors: _Weights,
+        shares: NDArray[np.uint16],
+        num_threads: int,
+    ) -> None: ...
+    def build_forward_cache(
+        self,
+        from_neighbors: int,
+        most_nodes: int,
+        num_entries: int,
+        restart_probability: float,
+        threshold: float,
+        num_threads: int,
+    ) -> tuple[_Ids, NDArray[np.uint32], NDArray[np.uint32], _Weights]: ...
+
+class WideEngine:
+    def __init__(
+        self,
+        node_begins: NDArray[np.uint64],
+        node_words: NDArray[np.uint64],
+        passage_begins: NDArray[np.uint64],
+        passage_words: NDArray[np.uint64],
+        weight_values: _Weights,
+        count_values: _Weights,
+        ranks: _Ids,
+        passage_ids: _Ids,
+        num_common: int,
+        hubs: _Ids,
+        hub_shares: NDArray[np.uint16],
+        forward_nodes: _Ids,
+        forward_begins: NDArray[np.uint32],
+        forward_ranks: NDArray[np.uint32],
+        forward_scores: _Weights,
+    ) -> None: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        k: int,
+        ties: TieOrder,
+        restart_probability: float,
+        threshold: float,
+        forward_entries: int,
+        most_edges: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Offsets, _Flags]: ...
+    def highest_degrees(self, num_hubs: int) -> _Ids: ...
+    def empty_shares(self, num_hubs: int) -> NDArray[np.uint16]: ...
+    def fill_shares(
+        self,
+        hubs: _Ids,
+        first: int,
+        vectors: _Weights,
+        shares: NDArray[np.uint16],
+        num_threads: int,
+    ) -> None: ...
+    def build_forward_cache(
+        self,
+        from_neighbors: int,
+        most_nodes: int,
+        num_entries: int,
+        restart_probability: float,
+        threshold: float,
+        num_threads: int,
+    ) -> tuple[_Ids, NDArray[np.uint32], NDArray[np.uint32], _Weights]: ...
+
+def fits_narrow_words(weights: CsrMatrix, occurrences: CsrMatrix) -> bool: ...
+def build_layout_narrow(
+    weights: CsrMatrix, occurrences: CsrMatrix, num_threads: int
+) -> dict[str, Any]: ...
+def build_layout_wide(
+    weights: CsrMatrix, occurrences: CsrMatrix, num_threads: int
+) -> dict[str, Any]: ...
+>>>>>>> main

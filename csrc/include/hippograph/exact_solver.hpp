@@ -8,9 +8,10 @@
 // result, so that none of its work is lost to checking:
 //
 //   Row i becomes u_i = t_i / d_i rounded, t = (1 - r) W u + r v with the u of that moment. What is
-//   left of its residual q_i = t_i - x_i when the sweep ends: the rounding |t_i - d_i u_i|, and what
-//   changed in row i's neighbours j after it was updated, (1 - r) w_ij (u_j - u_j before). Each j
-//   is charged for all rows updated before or with it at once: late_share_j = their part of d_j.
+//   left of its residual q_i = t_i - x_i when the sweep ends: the rounding |t_i - d_i u_i|, and
+//   what changed in row i's neighbours j after it was updated, (1 - r) w_ij (u_j - u_j before).
+//   Each j is charged for all rows updated before or with it at once: late_share_j = their part of
+//   d_j.
 //
 //     |q|_1 <= sum_i |t_i - d_i u_i| + (1 - r) sum_j late_share_j d_j |u_j - u_j before|
 //

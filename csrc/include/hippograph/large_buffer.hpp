@@ -1,6 +1,8 @@
 // An array for data read all over, such as a graph or a vector of scores: starts at a cache line,
 // starts as zeros, and from 4 MiB on lies on huge pages where the system gives them (random reads
-// then miss the address cache less often: 1.5 to 2 times as many a second).
+// then miss the address cache less often: 1.5 to 2 times as many a second). Such a large one takes
+// memory only where it is touched: state for millions of nodes costs a query only the nodes it
+// meets.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +12,7 @@
 
 namespace hippograph {
 
-// Memory of a LargeBuffer: bytes of value 0, aligned to 64, or to 2 MiB when there are 4 MiB or
-// more. Throws std::bad_alloc.
+// Memory of a LargeBuffer: bytes of value 0, aligned to at least 64. Throws std::bad_alloc.
 [[nodiscard]] std::byte* allocate_zeros(std::size_t num_bytes);
 void release_zeros(std::byte* memory, std::size_t num_bytes) noexcept;
 

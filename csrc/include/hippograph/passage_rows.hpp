@@ -16,6 +16,7 @@ namespace hippograph {
 class PassageRows {
    public:
     // `occurrences` is num_nodes x num_passages, borrowed for the call; `ranks` is by node.
+    // Throws std::invalid_argument unless there is a row per node.
     PassageRows(const CsrMatrix& occurrences, std::span<const Rank> ranks, int num_threads);
 
     [[nodiscard]] PassageId num_passages() const noexcept { return num_passages_; }

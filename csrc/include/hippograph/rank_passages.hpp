@@ -40,14 +40,7 @@ struct RankedPassages {
     PprOutcomes outcomes;                   // per query
 };
 
-// Throws std::invalid_argument when a query has no seed, a node twice or a weight not above 0;
-// std::out_of_range for a node that is not in the graph.
-void check_seeds(const SeedView& seeds, NodeId num_nodes);
-
-// Throws std::invalid_argument unless there is one row per node and k is in [1, num_passages].
-void check_read_out(const CsrView& occurrences, NodeId num_nodes, PassageId k);
-
-// Throws what check_seeds, check_read_out and check_options throw.
+// Throws what check_seeds and check_read_out (seeds.hpp) and check_options throw.
 [[nodiscard]] RankedPassages rank_passages(const Transition& transition,
                                            const CsrMatrix& occurrences, const SeedView& seeds,
                                            const RankOptions& options, const CheckInterrupt& check);

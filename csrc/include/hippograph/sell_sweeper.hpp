@@ -68,10 +68,10 @@ class SellSweeper {
     std::vector<std::int64_t> seed_slices_;  // rising
     std::vector<float> seed_terms_;          // 16 width numbers a seed slice
     std::vector<double> exact_seed_terms_;
-    std::vector<double> long_terms_;     // width numbers a long row
-    std::vector<double> chunk_sums_;     // width numbers a chunk
-    std::vector<double> long_sums_;      // width numbers a long row
-    std::vector<CertifySums> reports_;   // of each block
+    std::vector<double> long_terms_;    // width numbers a long row
+    std::vector<double> chunk_sums_;    // width numbers a chunk
+    std::vector<double> long_sums_;     // width numbers a long row
+    std::vector<CertifySums> reports_;  // of each block
 };
 
 }  // namespace hippograph

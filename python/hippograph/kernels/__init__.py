@@ -6,6 +6,7 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 1 = serial).
 """
 
+from hippograph.kernels.exact import ColumnResult, ExactGraph, StartBatch
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
 from hippograph.kernels.names import NameIndex, NameMatch
@@ -24,16 +25,23 @@ from hippograph.kernels.ranking import (
     top_k,
 )
 from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+from hippograph.kernels.serving import ACCURACIES, Accuracy, Engine
 
 __all__ = [
+    "ACCURACIES",
     "SIMD_LEVELS",
+    "Accuracy",
+    "ColumnResult",
     "EdgeTable",
+    "Engine",
+    "ExactGraph",
     "NameIndex",
     "NameMatch",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
     "SparseMatrix",
+    "StartBatch",
     "Transition",
     "best_simd_level",
     "build_edge_table",

@@ -104,6 +104,11 @@ class RankedBatch:
     error_bounds : float64 (q,)
         Of the node scores, in L1.
     converged : bool (q,)
+        The accuracy asked for was reached.
+    edges_followed : int64 (q,), optional
+        Edges that a push followed; None when none was tried.
+    pushed : bool (q,), optional
+        Answered by the push kernel, not by a dense solve; None when none was.
     """
 
     passages: IntArray
@@ -112,3 +117,5 @@ class RankedBatch:
     iterations: IntArray
     error_bounds: ScoreArray
     converged: BoolArray
+    edges_followed: OffsetArray | None = None
+    pushed: BoolArray | None = None
