@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from hippograph.bulk import make_frozen
-from hippograph.config import METHODS, Method, Settings
+from hippograph.config import ACCURACIES, METHODS, Accuracy, Method, Settings
 from hippograph.errors import ConfigurationError, InputError, ProviderError
 from hippograph.graph import KnowledgeGraph
 from hippograph.opening import Backends
@@ -38,6 +38,7 @@ class Batch:
     k: int
     method: Method
     restart_probability: float
+    accuracy: Accuracy
     settings: Settings
 
 
@@ -48,6 +49,7 @@ def check_batch(
     k: int,
     method: Method | None,
     restart_probability: float | None,
+    accuracy: Accuracy | None,
     settings: Settings,
 ) -> Batch:
     """Check the arguments of `Memory.retrieve_many`; InputError or ConfigurationError in words."""
@@ -62,6 +64,11 @@ def check_batch(
     chosen = method if method is not None else settings.method
     if chosen not in METHODS:
         raise ConfigurationError(f"unknown method {chosen!r}; known methods: {', '.join(METHODS)}")
+    promised = accuracy if accuracy is not None else settings.accuracy
+    if promised not in ACCURACIES:
+        raise ConfigurationError(
+            f"unknown accuracy {promised!r}; known accuracies: {', '.join(ACCURACIES)}"
+        )
     if restart_probability is not None:
         if not isinstance(restart_probability, Real) or not 0.0 < restart_probability <= 1.0:
             raise InputError(
@@ -75,6 +82,7 @@ def check_batch(
         k=int(k),
         method=chosen,
         restart_probability=float(restart_probability),
+        accuracy=promised,
         settings=settings,
     )
 
@@ -134,6 +142,7 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
         batch.settings,
         method=batch.method,
         restart_probability=batch.restart_probability,
+        accuracy=batch.accuracy,
         phrase_encoder=backends.phrase_encoder,
         passage_encoder=backends.passage_encoder,
         k=min(batch.k, state.graph.num_passages),

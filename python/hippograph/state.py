@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.config import Settings
 from hippograph.errors import FormatError
 from hippograph.graph import KnowledgeGraph
-from hippograph.retrieval.ranker import Ranker
+from hippograph.retrieval.ranker import Ranker, StoredEngine
 from hippograph.store.directory import MemoryDirectory
 from hippograph.store.layout import POINTER
 from hippograph.store.passage_cache import PassageCache
@@ -55,11 +56,24 @@ def load_state(directory: MemoryDirectory, settings: Settings) -> State:
         raise damaged(str(error)) from None
     return State(
         graph=graph,
-        ranker=Ranker(graph, settings, damaged=damaged),
+        ranker=Ranker(
+            graph, settings, stored=_stored_engine(arrays, snapshot.info), damaged=damaged
+        ),
         passages=passages,
         snapshot=snapshot.number,
         info=snapshot.info,
     )
+
+
+def _stored_engine(
+    arrays: Mapping[str, NDArray[Any]], info: Mapping[str, Any]
+) -> StoredEngine | None:
+    """Return the serving engine of a snapshot, or None: those of older versions have none."""
+    made_with = info.get("serving_weights")
+    if not isinstance(made_with, Mapping):
+        return None
+    mine = {name: array for name, array in arrays.items() if name.startswith("serving_")}
+    return StoredEngine(arrays=mine, weight_settings=made_with)
 
 
 def _damaged(directory: MemoryDirectory, number: int, reason: str) -> FormatError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hippograph.cli.options import (
+    AccuracyName,
     AsJson,
     Assignments,
     Debug,
@@ -83,6 +84,7 @@ def evaluate_command(
             help="Score passages by the query nodes alone, without PageRank.",
         ),
     ] = False,
+    accuracy: AccuracyName = None,
     query_entity_source: QueryEntitySource = None,
     llm_base_url: LlmBaseUrl = None,
     embedding_base_url: EmbeddingBaseUrl = None,
@@ -112,6 +114,7 @@ def evaluate_command(
     settings = settings_from(
         {
             "synonymy_threshold": synonymy_threshold,
+            "accuracy": accuracy,
             "query_entity_source": query_entity_source,
             "llm_base_url": llm_base_url,
             "embedding_base_url": embedding_base_url,

@@ -48,6 +48,16 @@ RestartProbability = Annotated[
         show_default=False,
     ),
 ]
+AccuracyName = Annotated[
+    str | None,
+    typer.Option(
+        "--accuracy",
+        metavar="NAME",
+        help="What PageRank promises against the exact solution: fast, tight or exact. Default: "
+        "the memory's.",
+        show_default=False,
+    ),
+]
 SynonymyThreshold = Annotated[
     float | None,
     typer.Option(

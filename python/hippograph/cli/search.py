@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hippograph.cli.options import (
+    AccuracyName,
     AsJson,
     Assignments,
     Debug,
@@ -48,6 +49,7 @@ def search(
         bool,
         typer.Option("--explain", help="Show linked nodes, solver, timings and whole passages."),
     ] = False,
+    accuracy: AccuracyName = None,
     query_entity_source: QueryEntitySource = None,
     llm_base_url: LlmBaseUrl = None,
     embedding_base_url: EmbeddingBaseUrl = None,
@@ -68,6 +70,7 @@ def search(
 
     settings = settings_from(
         {
+            "accuracy": accuracy,
             "query_entity_source": query_entity_source,
             "llm_base_url": llm_base_url,
             "embedding_base_url": embedding_base_url,

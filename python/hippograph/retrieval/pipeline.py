@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from operator import itemgetter
@@ -13,7 +13,7 @@ import numpy as np
 
 from hippograph import kernels
 from hippograph.bulk import make_frozen
-from hippograph.config import Method, Settings
+from hippograph.config import Accuracy, Method, Settings
 from hippograph.graph import KnowledgeGraph
 from hippograph.protocols import Encoder
 from hippograph.retrieval.dense import rank_dense
@@ -69,6 +69,7 @@ def rank_queries(
     *,
     method: Method,
     restart_probability: float,
+    accuracy: Accuracy,
     phrase_encoder: Callable[[], Encoder],
     passage_encoder: Callable[[], Encoder],
     k: int,
@@ -96,9 +97,9 @@ def rank_queries(
     if linked:
         chosen = [links[i] for i in linked]
         seeds = build_seeds(chosen, graph.occurrences, node_specificity=settings.node_specificity)
-        ranked = ranker.rank(seeds, k=k, restart_probability=restart_probability)
+        ranked = ranker.rank(seeds, k=k, restart_probability=restart_probability, accuracy=accuracy)
         stopwatch.lap("rank")
-        traces = _traces([plans[i] for i in linked], chosen, seeds, ranked, stopwatch)
+        traces = _traces([plans[i] for i in linked], chosen, seeds, ranked, settings, stopwatch)
         found = map(Ranking, ranked.passages.tolist(), ranked.scores.tolist(), traces)
         rankings = dict(zip(linked, found, strict=True))
     if len(linked) < len(plans):
@@ -118,6 +119,7 @@ def _traces(
     links: Sequence[Sequence[Link]],
     seeds: kernels.SeedBatch,
     ranked: kernels.RankedBatch,
+    settings: Settings,
     stopwatch: Stopwatch,
 ) -> list[RetrievalTrace]:
     return make_frozen(
@@ -130,12 +132,21 @@ def _traces(
         query_entities=[plan.entities for plan in plans],
         entity_source=[plan.source for plan in plans],
         linked_nodes=_linked_nodes(links, seeds),
+        kernel=_kernels_of(ranked, settings),
         num_reached=ranked.num_reached.tolist(),
         iterations=ranked.iterations.tolist(),
         error_bound=ranked.error_bounds.tolist(),
         converged=ranked.converged.tolist(),
         timings=repeat(stopwatch.shares),
     )
+
+
+def _kernels_of(ranked: kernels.RankedBatch, settings: Settings) -> Iterable[str]:
+    if settings.propagation == "none":
+        return repeat("")
+    if ranked.pushed is None:
+        return repeat("solve")
+    return ["push" if pushed else "solve" for pushed in ranked.pushed.tolist()]
 
 
 def _linked_nodes(
