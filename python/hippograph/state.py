@@ -77,8 +77,9 @@ def _stored_engine(
 
 
 def _damaged(directory: MemoryDirectory, number: int, reason: str) -> FormatError:
+    first_line = reason.partition("\n")[0]
     return FormatError(
-        f"snapshot {number} of {directory.path} is damaged: {reason}; remove its {POINTER} and "
+        f"snapshot {number} of {directory.path} is damaged: {first_line}; remove its {POINTER} and "
         "index again, even with no passages: the graph is rebuilt from the ledger"
     )
 

@@ -127,7 +127,7 @@ class Ranker:
                 )
         except FormatError:
             raise
-        except ValueError as error:  # the caller's values were checked: it is the arrays
+        except (ValueError, IndexError) as error:  # the caller's values were checked before
             raise self._damaged(str(error)) from None
         passages = ranked.passages
         if passages.min() < 0 or passages.max() >= self._graph.num_passages:
@@ -228,7 +228,7 @@ class Ranker:
     def _checked(self, make: Callable[[], _Made]) -> _Made:
         try:
             return make()
-        except (FormatError, ValueError) as error:  # the core's checks of offsets, ids, weights
+        except (FormatError, ValueError, IndexError) as error:  # what the core checks
             raise self._damaged(str(error)) from None
 
 
