@@ -11,6 +11,7 @@ namespace hippograph::testing {
 void test_csr_matrix(Checks& check);
 void test_exact_graph(Checks& check);
 void test_graph_builder(Checks& check);
+void test_name_index(Checks& check);
 void test_neighbors(Checks& check);
 void test_parallel(Checks& check);
 void test_personalized_pagerank(Checks& check);
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
         {"csr_matrix", test_csr_matrix},
         {"exact_graph", test_exact_graph},
         {"graph_builder", test_graph_builder},
+        {"name_index", test_name_index},
         {"neighbors", test_neighbors},
         {"parallel", test_parallel},
         {"personalized_pagerank", test_personalized_pagerank},

@@ -9,6 +9,7 @@ run without the interpreter lock and give the same bytes for any `num_threads` (
 from hippograph.kernels.exact import ColumnResult, ExactGraph, StartBatch
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
+from hippograph.kernels.names import NameIndex, NameMatch
 from hippograph.kernels.neighbors import (
     Int8Rows,
     NearestRows,
@@ -45,6 +46,8 @@ __all__ = [
     "Engine",
     "ExactGraph",
     "Int8Rows",
+    "NameIndex",
+    "NameMatch",
     "NearestRows",
     "NeighborPairs",
     "PprResult",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hippograph.config import Normalizer
 from hippograph.encoding import encode_texts
@@ -12,11 +12,11 @@ from hippograph.protocols import Encoder
 from hippograph.retrieval.nearest import nearest_phrases
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(NamedTuple):
     """One query entity and its node; similarity is 1.0 when the names are equal."""
 
     entity: str
+    node: str
     node_id: int
     similarity: float
     exact: bool
@@ -41,26 +41,29 @@ def link_entities(
     link_threshold : float
         Smallest cosine, inclusive, of a link that is not by name.
 
-    Names that are no node are encoded once for the whole batch. Equal similarities go to the
-    smaller node id, as in the public code. Linking uses no similarity as a weight.
+    Names are looked up in one call for the whole batch, and those that are no node are encoded in
+    one. Equal similarities go to the smaller node id, as in the public code. Linking uses no
+    similarity as a weight.
     """
     names = [
         [(entity, normalize_phrase(entity, normalizer)) for entity in query] for query in entities
     ]
-    wanted = sorted({name for query in names for _, name in query if name})
-    exact = {name: node_id for name in wanted if (node_id := graph.names.find(name)) is not None}
-    nearest = _nearest_nodes([name for name in wanted if name not in exact], graph, encoder)
+    wanted = list(dict.fromkeys(name for query in names for _, name in query if name))
+    known = dict(zip(wanted, graph.names.find_all(wanted), strict=True))
+    unknown = sorted(name for name, node_id in known.items() if node_id < 0)
+    nearest = _nearest_nodes(unknown, graph, encoder) if unknown else {}
 
     def link(entity: str, name: str) -> Link | None:
-        if name in exact:
-            return Link(entity=entity, node_id=exact[name], similarity=1.0, exact=True)
+        node_id = known.get(name, -1)
+        if node_id >= 0:
+            return Link(entity, name, node_id, 1.0, True)
         if name in nearest and nearest[name][1] >= link_threshold:
             node_id, similarity = nearest[name]
-            return Link(entity=entity, node_id=node_id, similarity=similarity, exact=False)
+            return Link(entity, graph.names[node_id], node_id, similarity, False)
         return None
 
     return [
-        [found for entity, name in query if name and (found := link(entity, name)) is not None]
+        [found for entity, name in query if (found := link(entity, name)) is not None]
         for query in names
     ]
 
