@@ -24,9 +24,12 @@ SynonymyQueryRule: TypeAlias = Literal["any", "three_ascii_alphanumerics"]
 TieOrder: TypeAlias = Literal["ascending", "descending"]
 Propagation: TypeAlias = Literal["ppr", "none"]
 StructuredOutput: TypeAlias = Literal["auto", "json_schema", "json_object", "none"]
+QueryEntitySource: TypeAlias = Literal["extractor", "names"]
+Accuracy: TypeAlias = Literal["fast", "tight", "exact"]
 Method: TypeAlias = Literal["hipporag", "dense"]
 
 METHODS: tuple[Method, ...] = ("hipporag", "dense")
+ACCURACIES: tuple[Accuracy, ...] = ("fast", "tight", "exact")
 
 #: What `--preset published` changes: the choices of the public code (branch `legacy`), each of
 #: which is a key of `Settings`. README has the same table in words.
@@ -41,6 +44,7 @@ PUBLISHED_CHOICES: Mapping[str, Any] = {
     "link_threshold": -1.0,
     "synonymy_threshold": 0.8,
     "restart_probability": 0.5,
+    "accuracy": "exact",
 }
 
 #: Settings that shape what is stored. A memory with passages refuses to be opened with others.
@@ -57,11 +61,13 @@ STORED_SETTINGS: tuple[str, ...] = (
 #: Settings recorded as the memory's defaults but free to differ at each opening.
 REMEMBERED_SETTINGS: tuple[str, ...] = (
     "extractor",
+    "query_entity_source",
     "edge_combination",
     "synonymy_threshold",
     "neighbor_search",
     "method",
     "restart_probability",
+    "accuracy",
     "node_specificity",
     "tie_order",
     "link_threshold",
@@ -125,6 +131,12 @@ class Settings(BaseSettings):
         description="Who finds entities and facts: offline (the default: needs no key and no "
         "server), openai:<model>, transformers:<hub id or folder>, none.",
     )
+    query_entity_source: QueryEntitySource = Field(
+        "extractor",
+        description="Who finds the entities of a query: the extractor (the paper's language model, "
+        "or what stands in for it), or names: graph phrases that stand in the query, found in "
+        "microseconds without a model; the extractor is asked only where there are none.",
+    )
     neighbor_search: NeighborSearch = Field(
         "auto",
         description="Exact blocked search (published code), hnswlib, or by size (exact while it is "
@@ -149,6 +161,12 @@ class Settings(BaseSettings):
         description="Chance that the walk returns to the query nodes (the paper's damping, 0.5). "
         "igraph's and networkx's damping = 1 - restart_probability.",
     )
+    accuracy: Accuracy = Field(
+        "fast",
+        description="What PageRank promises against the exact solution: fast (on average at least "
+        "99 of 100 of the 20 best passages, and all but 1e-5 of their score), tight (99.7, 1e-6), "
+        "or exact (node scores within tolerance, proven). The published code solves exactly.",
+    )
     node_specificity: bool = Field(
         True, description="Weigh each query node by 1/(passages it occurs in) (paper, section 2)."
     )
@@ -172,8 +190,9 @@ class Settings(BaseSettings):
     tolerance: float = Field(
         1e-6,
         gt=0.0,
-        description="Promised L1 distance of node scores to the exact solution. On 100 MuSiQue "
-        "questions 1e-6 gives the same 20 best passages as 1e-12; 1e-4 changes them for 3.",
+        description="Promised L1 distance of node scores to the exact solution where accuracy is "
+        "exact. On 100 MuSiQue questions 1e-6 gives the same 20 best passages as 1e-12; 1e-4 "
+        "changes them for 3.",
     )
     max_iterations: int = Field(
         10_000,

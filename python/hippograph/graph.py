@@ -1,7 +1,8 @@
 """The knowledge graph: when two phrases are one node, node names, and the matrices around them.
 
 A `KnowledgeGraph` is an immutable view over the arrays of a snapshot (memory-mapped or in memory).
-Node ids follow the code-point order of the names, so a name is found by binary search.
+Node ids follow the code-point order of the names. A name is found through a stored hash table, or
+by binary search where an older snapshot has none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, overload
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.config import EdgeCombination, Normalizer
-from hippograph.errors import FormatError
+from hippograph.errors import FormatError, InputError
 
 _NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9 ]")
 _APOSTROPHE_OUTSIDE_WORD = re.compile(r"(?<!\w)'|'(?!\w)")
@@ -84,13 +85,22 @@ class NodeNames(Sequence[str]):
     blob : uint8 array (total_bytes,)
     offsets : int64 array (num_nodes + 1,)
         Name i is `blob[offsets[i]:offsets[i + 1]]`.
+    table : uint64 array, optional
+        The stored hash table of the names (`NodeNames.table`). Without one, as in snapshots of
+        older versions, it is made at the first use that needs it.
     """
 
-    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        blob: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        table: NDArray[np.uint64] | None = None,
+    ) -> None:
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(blob):
             raise FormatError("node name offsets do not match the node name blob")
         self._blob = blob
         self._offsets = offsets
+        self._index = kernels.NameIndex(blob, offsets, table) if table is not None else None
 
     @classmethod
     def from_names(cls, names: Sequence[str]) -> NodeNames:
@@ -99,6 +109,18 @@ class NodeNames(Sequence[str]):
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in encoded], out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+
+    @property
+    def lookup(self) -> kernels.NameIndex:
+        """The hash table over the names; made now where the snapshot has none, once."""
+        if self._index is None:
+            self._index = kernels.NameIndex(self._blob, self._offsets)
+        return self._index
+
+    @property
+    def table(self) -> NDArray[np.uint64]:
+        """The hash table as a snapshot stores it."""
+        return self.lookup.table
 
     @property
     def blob(self) -> NDArray[np.uint8]:
@@ -134,6 +156,8 @@ class NodeNames(Sequence[str]):
 
     def find(self, name: str) -> int | None:
         """Return the id of the node called `name` (already normalised), or None."""
+        if self._index is not None:
+            return self._index.find(name)
         wanted = name.encode("utf-8", errors="replace")
         low, high = 0, len(self)
         while low < high:
@@ -143,6 +167,12 @@ class NodeNames(Sequence[str]):
             else:
                 high = middle
         return low if low < len(self) and self._bytes(low) == wanted else None
+
+    def find_all(self, names: Sequence[str]) -> list[int]:
+        """Return the id of each name (already normalised), -1 where no node is called so."""
+        if self._index is not None:
+            return self._index.find_all(names)
+        return [-1 if (node_id := self.find(name)) is None else node_id for name in names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +192,8 @@ class KnowledgeGraph:
         Unit rows, or zero rows for texts without tokens.
     passage_keys : int64 array (num_passages,)
         The ledger's key of each passage id, ascending.
+    phrase_codes : kernels.Int8Rows, optional
+        The phrase vectors as bytes; None in a snapshot that was written without them.
     """
 
     names: NodeNames
@@ -170,6 +202,10 @@ class KnowledgeGraph:
     phrase_vectors: NDArray[np.float32]
     passage_vectors: NDArray[np.float32]
     passage_keys: NDArray[np.int64]
+    phrase_codes: kernels.Int8Rows | None = None
+    _made_codes: list[kernels.Int8Rows] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     def num_nodes(self) -> int:
@@ -194,11 +230,20 @@ class KnowledgeGraph:
             use_synonymy=use_synonymy,
         )
 
+    def codes_of_phrases(self) -> kernels.Int8Rows:
+        """Return `phrase_codes`; made at the first call, and kept, when there are none."""
+        if self.phrase_codes is not None:
+            return self.phrase_codes
+        if not self._made_codes:  # two threads may both make them: they make the same
+            self._made_codes.append(kernels.quantize_rows(self.phrase_vectors))
+        return self._made_codes[0]
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays a snapshot stores; `from_arrays` is the inverse."""
-        return {
+        arrays: dict[str, NDArray[Any]] = {
             "node_name_bytes": self.names.blob,
             "node_name_offsets": self.names.offsets,
+            "node_name_table": self.names.table,
             "edge_offsets": self.edges.offsets,
             "edge_columns": self.edges.columns,
             "edge_relation": self.edges.relation,
@@ -211,11 +256,20 @@ class KnowledgeGraph:
             "passage_vectors": self.passage_vectors,
             "passage_keys": self.passage_keys,
         }
+        if self.phrase_codes is not None:
+            arrays["phrase_codes"] = self.phrase_codes.codes
+            arrays["phrase_code_scales"] = self.phrase_codes.scales
+            arrays["phrase_code_errors"] = self.phrase_codes.errors
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> KnowledgeGraph:
         """Build the view over stored arrays; shapes that do not fit together are a FormatError."""
-        names = NodeNames(arrays["node_name_bytes"], arrays["node_name_offsets"])
+        names = NodeNames(
+            arrays["node_name_bytes"],
+            arrays["node_name_offsets"],
+            arrays.get("node_name_table"),
+        )
         passage_keys = arrays["passage_keys"]
         graph = cls(
             names=names,
@@ -226,7 +280,7 @@ class KnowledgeGraph:
                 synonymy=arrays["edge_synonymy"],
                 context=arrays["edge_context"],
             ),
-            occurrences=kernels.SparseMatrix(
+            occurrences=kernels.SparseMatrix.deferred(
                 arrays["occurrence_offsets"],
                 arrays["occurrence_passages"],
                 arrays["occurrence_counts"],
@@ -235,6 +289,7 @@ class KnowledgeGraph:
             phrase_vectors=arrays["phrase_vectors"],
             passage_vectors=arrays["passage_vectors"],
             passage_keys=passage_keys,
+            phrase_codes=_stored_codes(arrays),
         )
         sizes = {
             "edge_offsets": len(graph.edges.offsets) - 1,
@@ -250,3 +305,22 @@ class KnowledgeGraph:
                 f"{graph.num_passages} passages"
             )
         return graph
+
+
+def _stored_codes(arrays: Mapping[str, NDArray[Any]]) -> kernels.Int8Rows | None:
+    """Return the byte codes of a snapshot, None where it has none; only shapes are looked at."""
+    codes = arrays.get("phrase_codes")
+    if codes is None:
+        return None
+    shape = arrays["phrase_vectors"].shape
+    try:
+        stored = kernels.Int8Rows(
+            codes=codes,
+            scales=arrays["phrase_code_scales"],
+            errors=arrays["phrase_code_errors"],
+        )
+    except InputError as error:
+        raise FormatError(f"phrase codes: {error}") from None
+    if codes.shape != shape:
+        raise FormatError(f"phrase_codes has the shape {codes.shape}, phrase_vectors {shape}")
+    return stored

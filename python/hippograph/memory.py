@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, cast
 
-from hippograph.config import Method, Settings
+from hippograph.config import Accuracy, Method, Settings
 from hippograph.errors import InputError, ReadOnlyError, StoreError
 from hippograph.indexing.intake import PassageLike
 from hippograph.indexing.storing import Supplied
@@ -142,6 +142,7 @@ class Memory:
         method: Method | None = None,
         query_entities: Sequence[str] | None = None,
         restart_probability: float | None = None,
+        accuracy: Accuracy | None = None,
     ) -> Result:
         """Return the k passages that matter most for the query, best first, verbatim.
 
@@ -157,6 +158,8 @@ class Memory:
             Entities to start from. Without them the extractor finds them in the query.
         restart_probability : float, optional
             In (0, 1]. igraph's and networkx's damping = 1 - restart_probability.
+        accuracy : "fast", "tight" or "exact", optional
+            What PageRank promises against the exact solution. Default: `settings.accuracy`.
 
         Returns
         -------
@@ -168,12 +171,12 @@ class Memory:
         InputError
             Empty query, k below 1, restart probability out of range.
         ConfigurationError
-            Unknown method.
+            Unknown method or accuracy.
         """
         if not isinstance(query, str) or not query.strip():
             raise InputError(f"query must be a non-empty str, got {query!r}")
         entities = None if query_entities is None else [query_entities]
-        return self.retrieve_many([query], k, method, entities, restart_probability)[0]
+        return self.retrieve_many([query], k, method, entities, restart_probability, accuracy)[0]
 
     def retrieve_many(
         self,
@@ -182,6 +185,7 @@ class Memory:
         method: Method | None = None,
         query_entities: Sequence[Sequence[str] | None] | None = None,
         restart_probability: float | None = None,
+        accuracy: Accuracy | None = None,
     ) -> list[Result]:
         """Retrieve for many queries at once, on all native threads; one `Result` per query.
 
@@ -196,6 +200,7 @@ class Memory:
             k=k,
             method=method,
             restart_probability=restart_probability,
+            accuracy=accuracy,
             settings=self._settings,
         )
         return answer_batch(batch, self._state, self._backends, self._ledger)

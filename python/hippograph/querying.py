@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from numbers import Integral, Real
-from typing import Any, cast
+from operator import itemgetter
+from typing import Any
 
-from hippograph.config import METHODS, Method, Settings
+from hippograph.bulk import make_frozen
+from hippograph.config import ACCURACIES, METHODS, Accuracy, Method, Settings
 from hippograph.errors import ConfigurationError, InputError, ProviderError
 from hippograph.graph import KnowledgeGraph
 from hippograph.opening import Backends
 from hippograph.protocols import Extractor
+from hippograph.retrieval.matching import match_entities
 from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
 from hippograph.state import State
 from hippograph.store.ledger import Ledger
+from hippograph.store.passage_cache import PassageCache
+from hippograph.store.rows import PassageRow
 from hippograph.types import RankedPassage, Result, RetrievalTrace
+
+_ID, _TITLE, _TEXT, _SOURCE, _METADATA = (
+    itemgetter(PassageRow._fields.index(name))
+    for name in ("id", "title", "text", "source", "metadata")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +37,8 @@ class Batch:
     entities: tuple[tuple[str, ...] | None, ...]
     k: int
     method: Method
+    restart_probability: float
+    accuracy: Accuracy
     settings: Settings
 
 
@@ -36,6 +49,7 @@ def check_batch(
     k: int,
     method: Method | None,
     restart_probability: float | None,
+    accuracy: Accuracy | None,
     settings: Settings,
 ) -> Batch:
     """Check the arguments of `Memory.retrieve_many`; InputError or ConfigurationError in words."""
@@ -50,17 +64,25 @@ def check_batch(
     chosen = method if method is not None else settings.method
     if chosen not in METHODS:
         raise ConfigurationError(f"unknown method {chosen!r}; known methods: {', '.join(METHODS)}")
+    promised = accuracy if accuracy is not None else settings.accuracy
+    if promised not in ACCURACIES:
+        raise ConfigurationError(
+            f"unknown accuracy {promised!r}; known accuracies: {', '.join(ACCURACIES)}"
+        )
     if restart_probability is not None:
         if not isinstance(restart_probability, Real) or not 0.0 < restart_probability <= 1.0:
             raise InputError(
                 f"restart_probability must be above 0 and at most 1, got {restart_probability!r}"
             )
-        settings = settings.model_copy(update={"restart_probability": float(restart_probability)})
+    else:
+        restart_probability = settings.restart_probability
     return Batch(
         queries=tuple(queries),
         entities=_check_entities(len(queries), query_entities),
         k=int(k),
         method=chosen,
+        restart_probability=float(restart_probability),
+        accuracy=promised,
         settings=settings,
     )
 
@@ -101,7 +123,7 @@ def _items(values: object, name: str, kind: str) -> tuple[Any, ...]:
 
 def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger) -> list[Result]:
     """Run the batch on one committed state; empty queries get an empty result that says so."""
-    if state.graph is None or state.transition is None or state.graph.num_passages == 0:
+    if state.graph is None or state.ranker is None or state.graph.num_passages == 0:
         waiting = ledger.num_passages()
         reason = (
             f"none of the {waiting} stored passages is indexed yet; run index again to finish"
@@ -109,46 +131,70 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
             else "the memory is empty"
         )
         return [_no_result(query, batch.method, reason) for query in batch.queries]
-    stopwatch = Stopwatch()
     usable = [i for i, query in enumerate(batch.queries) if query.strip()]
-    plans = _plan(batch, usable, backends)
+    stopwatch = Stopwatch(max(1, len(usable)))
+    plans = _plan(batch, usable, state.graph, backends)
     stopwatch.lap("entities")
     rankings = rank_queries(
         plans,
         state.graph,
-        state.transition,
+        state.ranker,
         batch.settings,
         method=batch.method,
+        restart_probability=batch.restart_probability,
+        accuracy=batch.accuracy,
         phrase_encoder=backends.phrase_encoder,
         passage_encoder=backends.passage_encoder,
         k=min(batch.k, state.graph.num_passages),
         stopwatch=stopwatch,
     )
-    fetched = [_fetch(ranking, state.graph, ledger) for ranking in rankings]
+    answered = make_frozen(
+        Result,
+        len(plans),
+        query=[plan.query for plan in plans],
+        passages=_fetch(rankings, state.graph, state.passages),
+        trace=[ranking.trace for ranking in rankings],
+    )
     stopwatch.lap("fetch")
-    share = {stage: seconds / len(usable) for stage, seconds in stopwatch.seconds.items() if usable}
-    results = {
-        i: Result(
-            query=batch.queries[i],
-            passages=passages,
-            trace=replace(ranking.trace, timings=share),
-        )
-        for i, ranking, passages in zip(usable, rankings, fetched, strict=True)
-    }
+    if len(usable) == len(batch.queries):
+        return answered
+    results = dict(zip(usable, answered, strict=True))
     return [
         results.get(i) or _no_result(query, batch.method, "the query is empty")
         for i, query in enumerate(batch.queries)
     ]
 
 
-def _plan(batch: Batch, usable: Sequence[int], backends: Backends) -> list[QueryPlan]:
-    """Give each usable query its entities, extracting for all that need it in one call."""
-    entities = {i: batch.entities[i] for i in usable}
-    unknown = [i for i in usable if entities[i] is None]
-    if unknown and batch.method != "dense":
+def _plan(
+    batch: Batch, usable: Sequence[int], graph: KnowledgeGraph, backends: Backends
+) -> list[QueryPlan]:
+    """Give each usable query its entities; those that need the extractor share one call of it."""
+    plans = {
+        i: QueryPlan(batch.queries[i], entities)
+        for i in usable
+        if (entities := batch.entities[i]) is not None
+    }
+    unknown = [i for i in usable if i not in plans]
+    if batch.method == "dense":
+        plans.update((i, QueryPlan(batch.queries[i])) for i in unknown)
+        unknown = []
+    settings = batch.settings
+    if unknown and settings.query_entity_source == "names":
+        queries = [batch.queries[i] for i in unknown]
+        matched = match_entities(queries, graph, normalizer=settings.normalizer)
+        plans.update(
+            (i, QueryPlan(batch.queries[i], entities, "names"))
+            for i, entities in zip(unknown, matched, strict=True)
+            if entities
+        )
+        unknown = [i for i in unknown if i not in plans]
+    if unknown:
         found = _extracted(backends.extractor(), [batch.queries[i] for i in unknown])
-        entities.update(zip(unknown, found, strict=True))
-    return [QueryPlan(query=batch.queries[i], entities=entities[i] or ()) for i in usable]
+        plans.update(
+            (i, QueryPlan(batch.queries[i], entities, "extractor"))
+            for i, entities in zip(unknown, found, strict=True)
+        )
+    return [plans[i] for i in usable]
 
 
 def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...], ...]:
@@ -162,21 +208,28 @@ def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...
     return tuple(entities or () for entities in checked)
 
 
-def _fetch(ranking: Ranking, graph: KnowledgeGraph, ledger: Ledger) -> tuple[RankedPassage, ...]:
-    keys = [int(key) for key in graph.passage_keys[ranking.passages]]
-    stored = ledger.passages(keys)
-    return tuple(
-        RankedPassage(
-            id=cast(str, item.passage.id),
-            title=item.passage.title,
-            text=item.passage.text,
-            score=float(score),
-            rank=rank,
-            metadata=item.passage.metadata,
-            source=item.passage.source,
+def _fetch(
+    rankings: Sequence[Ranking], graph: KnowledgeGraph, cache: PassageCache
+) -> Iterator[tuple[RankedPassage, ...]]:
+    """Yield the passages of each ranking, read and made for the whole batch at once."""
+    ids = list(chain.from_iterable(ranking.passages for ranking in rankings))
+    keys = graph.passage_keys[ids].tolist()
+    rows = cache.rows(keys)
+    found = [rows[key] for key in keys]
+    passages = iter(
+        make_frozen(
+            RankedPassage,
+            len(found),
+            id=map(_ID, found),
+            title=map(_TITLE, found),
+            text=map(_TEXT, found),
+            score=chain.from_iterable(ranking.scores for ranking in rankings),
+            rank=chain.from_iterable(range(1, len(r.passages) + 1) for r in rankings),
+            metadata=[make() for make in map(_METADATA, found)],
+            source=map(_SOURCE, found),
         )
-        for rank, (item, score) in enumerate(zip(stored, ranking.scores, strict=True), start=1)
     )
+    return (tuple(islice(passages, len(ranking.passages))) for ranking in rankings)
 
 
 def _no_result(query: str, method: Method, reason: str) -> Result:

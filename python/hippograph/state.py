@@ -4,59 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.config import Settings
 from hippograph.errors import FormatError
 from hippograph.graph import KnowledgeGraph
+from hippograph.retrieval.ranker import Ranker, StoredEngine
 from hippograph.store.directory import MemoryDirectory
 from hippograph.store.layout import POINTER
+from hippograph.store.passage_cache import PassageCache
 from hippograph.types import MemoryStats
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The graph of one snapshot and the walk over it; both None before the first `index`."""
+    """The graph of one snapshot and what ranks over it; both None before the first `index`.
+
+    `passages` reads the text of results; it is shared by all queries of this state.
+    """
 
     graph: KnowledgeGraph | None
-    transition: kernels.Transition | None
+    ranker: Ranker | None
+    passages: PassageCache
     snapshot: int
     info: Mapping[str, Any]
 
+    @property
+    def transition(self) -> kernels.Transition | None:
+        """The random walk over the graph, made at first use; takes time in its size."""
+        return None if self.ranker is None else self.ranker.transition
+
 
 def load_state(directory: MemoryDirectory, settings: Settings) -> State:
-    """Map the newest snapshot and weigh its edges as the settings say."""
+    """Map the newest snapshot. Nothing here takes time in its size: edges are read when needed."""
+    passages = PassageCache(directory.ledger)
     snapshot = directory.snapshot()
     if snapshot is None:
-        return State(graph=None, transition=None, snapshot=0, info={})
+        return State(graph=None, ranker=None, passages=passages, snapshot=0, info={})
+    damaged = partial(_damaged, directory, snapshot.number)
     try:
         arrays = {name: snapshot.array(name) for name in snapshot.names}
         graph = KnowledgeGraph.from_arrays(arrays)
-        transition = kernels.Transition(
-            graph.weights(
-                combination=settings.edge_combination,
-                synonymy_threshold=settings.synonymy_threshold,
-                use_synonymy=settings.use_synonymy,
-            )
-        )
     except KeyError as error:
-        raise _damaged(directory, snapshot.number, f"it lacks the array {error}") from None
-    except (FormatError, ValueError) as error:  # sizes, and the core's checks of offsets and ids
-        raise _damaged(directory, snapshot.number, str(error)) from None
+        raise damaged(f"it lacks the array {error}") from None
+    except (FormatError, ValueError) as error:  # sizes and dtypes that do not fit together
+        raise damaged(str(error)) from None
     return State(
         graph=graph,
-        transition=transition,
+        ranker=Ranker(
+            graph, settings, stored=_stored_engine(arrays, snapshot.info), damaged=damaged
+        ),
+        passages=passages,
         snapshot=snapshot.number,
         info=snapshot.info,
     )
 
 
+def _stored_engine(
+    arrays: Mapping[str, NDArray[Any]], info: Mapping[str, Any]
+) -> StoredEngine | None:
+    """Return the serving engine of a snapshot, or None: those of older versions have none."""
+    made_with = info.get("serving_weights")
+    if not isinstance(made_with, Mapping):
+        return None
+    mine = {name: array for name, array in arrays.items() if name.startswith("serving_")}
+    return StoredEngine(arrays=mine, weight_settings=made_with)
+
+
 def _damaged(directory: MemoryDirectory, number: int, reason: str) -> FormatError:
+    first_line = reason.partition("\n")[0]
     return FormatError(
-        f"snapshot {number} of {directory.path} is damaged: {reason}; remove its {POINTER} and "
+        f"snapshot {number} of {directory.path} is damaged: {first_line}; remove its {POINTER} and "
         "index again, even with no passages: the graph is rebuilt from the ledger"
     )
 
@@ -82,7 +105,8 @@ def measure(directory: MemoryDirectory, state: State, settings: Settings) -> Mem
     counts = directory.ledger.counts()
     graph = state.graph
     num_relation, num_synonymy = count_pairs(state, settings)
-    isolated = state.transition.num_dangling if state.transition is not None else 0
+    transition = state.transition
+    isolated = transition.num_dangling if transition is not None else 0
     return MemoryStats(
         path=str(directory.path),
         num_passages=counts.passages,

@@ -204,16 +204,23 @@ class RetrievalTrace:
         What `score` means: "ppr" (sum over the passage's phrases of PageRank times occurrences,
         by default one per distinct triple) or "cosine".
     query_entities : tuple of str
-        Entities of the query, as given or extracted.
+        Entities of the query, as given, extracted or matched.
+    entity_source : str
+        Where they came from: "given", "extractor" or "names" (graph phrases in the query).
     linked_nodes : tuple of LinkedNode
         One per entity that was linked.
+    kernel : str
+        What computed PageRank: "push" (local push from the query nodes), "solve" (of the whole
+        graph), or "" when it did not run.
     num_reached : int
-        Passages with a computed score above zero; the others follow in tie order. Scores smaller
-        than `error_bound` may come out as zero.
+        Passages of the result with a computed score above zero; the others follow in tie order.
+        Scores smaller than `error_bound` may come out as zero.
     iterations : int
         Steps of the PageRank solver; 0 when it did not run.
     error_bound : float
-        Proven bound on the L1 error of the node scores, which sum to 1; 0 without PageRank.
+        Proven bound on the L1 error of the node scores, which sum to 1; 0 without PageRank. Of a
+        push it is far above what the passages returned miss, since most of it is spread thinly over
+        the rest of the graph.
     converged : bool
         False when the iteration limit ended the solver before its tolerance.
     timings : mapping of str to float
@@ -226,7 +233,9 @@ class RetrievalTrace:
     fallback_reason: str | None = None
     score_kind: str = "ppr"
     query_entities: tuple[str, ...] = ()
+    entity_source: str = "given"
     linked_nodes: tuple[LinkedNode, ...] = ()
+    kernel: str = ""
     num_reached: int = 0
     iterations: int = 0
     error_bound: float = 0.0

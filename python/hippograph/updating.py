@@ -18,6 +18,7 @@ from hippograph.indexing.pipeline import build_graph
 from hippograph.indexing.storing import Supplied, store_passages
 from hippograph.opening import Backends, recordable
 from hippograph.protocols import ProgressCallback
+from hippograph.retrieval.ranker import build_engine, weight_settings
 from hippograph.state import State, count_pairs, load_state
 from hippograph.store.directory import MemoryDirectory
 from hippograph.store.ledger import Ledger
@@ -137,9 +138,12 @@ def _rebuild(
         previous=_reusable(directory, state),
         progress=progress,
     )
+    progress("build engine", 0, 1)
+    engine = build_engine(built.graph, settings)
+    progress("build engine", 1, 1)
     progress("write", 0, 1)
     directory.publish(
-        built.graph.to_arrays(),
+        {**built.graph.to_arrays(), **engine.to_arrays()},
         {
             "num_passages": counts.passages,
             "num_extracted": counts.extracted,
@@ -147,6 +151,7 @@ def _rebuild(
             "num_nameless_triples": built.num_nameless,
             "settings": recordable(settings),
             "encoders": names,
+            "serving_weights": weight_settings(settings),
         },
     )
     progress("write", 1, 1)

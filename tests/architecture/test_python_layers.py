@@ -14,7 +14,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python" / "hippograph"
 
 #: Layers, lowest first. A module imports only its own unit and units of lower layers.
 LAYERS = (
-    ("types", "errors", "_version"),
+    ("types", "errors", "_version", "bulk"),
     ("config", "protocols", "input_files"),
     ("prompts", "kernels", "encoding", "text_files"),
     ("graph", "documents"),

@@ -127,6 +127,7 @@ class FakeMemory:
             query_entities=entities,
             linked_nodes=(link,),
             num_reached=2,
+            kernel="solve",
             iterations=12,
             error_bound=1e-7,
             timings={"link": 0.001, "rank": 0.002},

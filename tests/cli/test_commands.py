@@ -34,6 +34,12 @@ class TestSearch:
         assert filled.mode == "r"
         assert filled.settings is None
 
+    def test_accuracy_and_source_of_entities_are_settings(self, run: Run, filled: Any) -> None:
+        line = "--accuracy tight --query-entity-source names"
+        assert run("search", "kb", "q", *line.split()).exit_code == 0
+        assert filled.settings.accuracy == "tight"
+        assert filled.settings.query_entity_source == "names"
+
     def test_json_holds_passages_verbatim_and_the_trace(self, run: Run, filled: Any) -> None:
         result = run("search", "kb", "engine", "--json")
         found = json.loads(result.stdout)

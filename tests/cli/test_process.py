@@ -182,6 +182,12 @@ BAD_LINES: dict[str, tuple[Callable[[Path, Path], list[str | Path]], int, str]] 
     "k of 0": (lambda t, kb: ["search", kb, "q", "-k", "0"], 2, "0"),
     "negative k": (lambda t, kb: ["search", kb, "q", "-k", "-2"], 2, "-2"),
     "unknown method": (lambda t, kb: ["search", kb, "q", "--method", "x"], 2, "hipporag, dense"),
+    "unknown accuracy": (lambda t, kb: ["search", kb, "q", "--accuracy", "x"], 2, "'exact'"),
+    "unknown source": (
+        lambda t, kb: ["eval", kb, kb, "--query-entity-source", "x"],
+        2,
+        "'extractor' or 'names'",
+    ),
     "restart of 2": (lambda t, kb: ["search", kb, "q", "--restart-probability", "2"], 2, "2"),
     "unknown encoder": (
         lambda t, kb: ["index", t / "new", kb.parent, "--phrase-encoder", "magic"],

@@ -228,8 +228,12 @@ def test_a_damaged_graph_is_a_format_error_and_can_be_rebuilt(tmp_path) -> None:
         expected = memory.retrieve("q", query_entities=["a"]).passages
     [columns] = (tmp_path / "kb").glob("snapshots/*/edge_columns.bin")
     columns.write_bytes(b"\x7f" * columns.stat().st_size)
-    with pytest.raises(hippograph.FormatError, match=r"is damaged: .*remove its current\.json"):
-        open_memory(tmp_path / "kb")
+    damaged = r"is damaged: .*remove its current\.json"
+    with open_memory(tmp_path / "kb") as memory:  # opening reads no edges
+        with pytest.raises(hippograph.FormatError, match=damaged):
+            memory.retrieve("q", query_entities=["a"])
+        with pytest.raises(hippograph.FormatError, match=damaged):
+            memory.stats()
     (tmp_path / "kb" / "current.json").unlink()
     with open_memory(tmp_path / "kb") as memory:
         memory.index([])

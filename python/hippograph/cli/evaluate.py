@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hippograph.cli.options import (
+    AccuracyName,
     AsJson,
     Assignments,
     Debug,
@@ -15,6 +16,7 @@ from hippograph.cli.options import (
     LlmBaseUrl,
     MemoryDir,
     MethodName,
+    QueryEntitySource,
     Quiet,
     RestartProbability,
     SynonymyThreshold,
@@ -82,6 +84,8 @@ def evaluate_command(
             help="Score passages by the query nodes alone, without PageRank.",
         ),
     ] = False,
+    accuracy: AccuracyName = None,
+    query_entity_source: QueryEntitySource = None,
     llm_base_url: LlmBaseUrl = None,
     embedding_base_url: EmbeddingBaseUrl = None,
     assignments: Assignments = None,
@@ -110,6 +114,8 @@ def evaluate_command(
     settings = settings_from(
         {
             "synonymy_threshold": synonymy_threshold,
+            "accuracy": accuracy,
+            "query_entity_source": query_entity_source,
             "llm_base_url": llm_base_url,
             "embedding_base_url": embedding_base_url,
             "node_specificity": False if no_node_specificity else None,

@@ -48,12 +48,32 @@ RestartProbability = Annotated[
         show_default=False,
     ),
 ]
+AccuracyName = Annotated[
+    str | None,
+    typer.Option(
+        "--accuracy",
+        metavar="NAME",
+        help="What PageRank promises against the exact solution: fast, tight or exact. Default: "
+        "the memory's.",
+        show_default=False,
+    ),
+]
 SynonymyThreshold = Annotated[
     float | None,
     typer.Option(
         "--synonymy-threshold",
         metavar="TAU",
         help="Phrases at least this similar are connected. Default: the memory's.",
+        show_default=False,
+    ),
+]
+QueryEntitySource = Annotated[
+    str | None,
+    typer.Option(
+        "--query-entity-source",
+        metavar="NAME",
+        help="Who finds entities that are not given: extractor, or names: graph phrases that stand "
+        "in the question, found without a model. Default: the memory's.",
         show_default=False,
     ),
 ]

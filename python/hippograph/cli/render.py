@@ -22,6 +22,7 @@ _MATCH = "bold yellow"
 #: Style of everything that is not the matter itself.
 LABEL = "dim"
 _WORD = re.compile(r"\w+")
+_SOURCES = {"names": ", found as names of nodes", "extractor": ", found by the extractor"}
 _SCORES = {"ppr": "PageRank summed over the passage's facts", "cosine": "cosine with the query"}
 
 
@@ -118,7 +119,7 @@ def _how(trace: RetrievalTrace) -> str:
     if trace.query_entities:
         parts.append(
             f"{count(len(trace.query_entities), 'entity', 'entities')}, "
-            f"{len(trace.linked_nodes)} linked"
+            f"{len(trace.linked_nodes)} linked{_SOURCES.get(trace.entity_source, '')}"
         )
     if trace.timings:
         parts.append(f"{1000 * sum(trace.timings.values()):.1f} ms")
@@ -127,12 +128,11 @@ def _how(trace: RetrievalTrace) -> str:
 
 def _solver(trace: RetrievalTrace) -> str:
     parts = [f"score: {_SCORES.get(trace.score_kind, trace.score_kind)}"]
-    if trace.iterations:
+    if trace.kernel:
+        how = {"push": "local push", "solve": f"solved in {trace.iterations} steps"}[trace.kernel]
         state = "" if trace.converged else ", NOT converged"
-        parts.append(
-            f"PageRank: {trace.iterations} steps, L1 error at most {trace.error_bound:.1e}{state}"
-        )
-        parts.append(f"{trace.num_reached:,} passages reached")
+        parts.append(f"PageRank: {how}, L1 error at most {trace.error_bound:.1e}{state}")
+        parts.append(f"{count(trace.num_reached, 'passage', 'passages')} of these reached")
     return "; ".join(parts)
 
 

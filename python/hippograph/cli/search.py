@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hippograph.cli.options import (
+    AccuracyName,
     AsJson,
     Assignments,
     Debug,
@@ -14,6 +15,7 @@ from hippograph.cli.options import (
     LlmBaseUrl,
     MemoryDir,
     MethodName,
+    QueryEntitySource,
     Quiet,
     RestartProbability,
     settings_from,
@@ -47,6 +49,8 @@ def search(
         bool,
         typer.Option("--explain", help="Show linked nodes, solver, timings and whole passages."),
     ] = False,
+    accuracy: AccuracyName = None,
+    query_entity_source: QueryEntitySource = None,
     llm_base_url: LlmBaseUrl = None,
     embedding_base_url: EmbeddingBaseUrl = None,
     assignments: Assignments = None,
@@ -65,7 +69,13 @@ def search(
     from hippograph.cli.render import render_result
 
     settings = settings_from(
-        {"llm_base_url": llm_base_url, "embedding_base_url": embedding_base_url}, assignments
+        {
+            "accuracy": accuracy,
+            "query_entity_source": query_entity_source,
+            "llm_base_url": llm_base_url,
+            "embedding_base_url": embedding_base_url,
+        },
+        assignments,
     )
     with hippograph.open(directory, mode="r", settings=settings) as memory:
         result = memory.retrieve(

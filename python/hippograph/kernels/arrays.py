@@ -136,4 +136,6 @@ def _as_numeric(values: ArrayLike, name: str, *, ndim: int) -> NDArray[Any]:
 
 def _contiguous(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Convert only where needed: an array that is already right is returned, not copied."""
+    if array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned:
+        return array  # `np.require` would take longer to find out
     return np.require(array, np.dtype(dtype), ["C_CONTIGUOUS", "ALIGNED"])

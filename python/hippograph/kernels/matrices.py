@@ -33,19 +33,47 @@ class SparseMatrix:
     copied, and kept alive. Writable ones are copied, so that a later change cannot do harm.
     """
 
-    __slots__ = ("_columns", "_handle", "_num_columns", "_offsets", "_values")
+    __slots__ = ("_checked", "_columns", "_num_columns", "_offsets", "_values")
 
     def __init__(
         self, offsets: ArrayLike, columns: ArrayLike, values: ArrayLike, *, num_columns: int
+    ) -> None:
+        self._take(offsets, columns, values, num_columns)
+        self.check()
+
+    @classmethod
+    def deferred(
+        cls, offsets: ArrayLike, columns: ArrayLike, values: ArrayLike, *, num_columns: int
+    ) -> SparseMatrix:
+        """Return a matrix that is checked when a kernel first needs it: constant time until then.
+
+        What its arrays hold is not to be relied on before `check`.
+        """
+        matrix = cls.__new__(cls)
+        matrix._take(offsets, columns, values, num_columns)
+        return matrix
+
+    def check(self) -> None:
+        """Check the arrays, once; InputError says what is wrong and where."""
+        _ = self._handle
+
+    def _take(
+        self, offsets: ArrayLike, columns: ArrayLike, values: ArrayLike, num_columns: int
     ) -> None:
         self._offsets: OffsetArray = frozen(as_ids(offsets, "offsets", np.int64))
         self._columns: IntArray = frozen(as_ids(columns, "columns"))
         self._values: WeightArray = frozen(as_floats(values, "values", np.float32))
         self._num_columns = as_count(num_columns, "num_columns", least=0)
-        with kernel_errors():
-            self._handle = _core.CsrMatrix(
-                self._offsets, self._columns, self._values, self._num_columns
-            )
+        self._checked: _core.CsrMatrix | None = None
+
+    @property
+    def _handle(self) -> _core.CsrMatrix:
+        if self._checked is None:
+            with kernel_errors():
+                self._checked = _core.CsrMatrix(
+                    self._offsets, self._columns, self._values, self._num_columns
+                )
+        return self._checked
 
     @property
     def offsets(self) -> OffsetArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hippograph import kernels
 from hippograph.config import TieOrder
 from hippograph.encoding import encode_texts
+from hippograph.errors import FormatError
 from hippograph.protocols import Encoder
 
 #: Scores held at once (float32), as a bound on the memory of many queries over many passages.
@@ -34,7 +35,13 @@ def rank_dense(
     k: int,
     tie_order: TieOrder,
 ) -> list[DenseRanking]:
-    """Rank all passages by cosine for each query; passages without tokens score 0."""
+    """Rank all passages by cosine for each query; passages without tokens score 0.
+
+    Raises
+    ------
+    FormatError
+        The passage vectors are damaged.
+    """
     if not queries:
         return []
     vectors = encode_texts(encoder, queries)
@@ -43,6 +50,11 @@ def rank_dense(
     for start in range(0, len(queries), step):
         block = vectors[start : start + step]
         scores = (block @ passage_vectors.T).astype(np.float64)
+        if not np.isfinite(scores).all():  # encoders give unit vectors, and those were stored
+            raise FormatError(
+                "the vectors of this memory's passages are damaged; remove its current.json and "
+                "index again, even with no passages"
+            )
         for row, vector in zip(scores, block, strict=True):
             ids, values = kernels.top_k(row, k, descending_ties=tie_order == "descending")
             rankings.append(

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from hippograph.config import Normalizer
 from hippograph.encoding import encode_texts
 from hippograph.graph import KnowledgeGraph, normalize_phrase
 from hippograph.protocols import Encoder
-
-#: Rows of the phrase matrix multiplied at once: bounds the memory of many queries x many nodes.
-_BLOCK_ROWS = 1 << 16
+from hippograph.retrieval.nearest import nearest_phrases
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(NamedTuple):
     """One query entity and its node; similarity is 1.0 when the names are equal."""
 
     entity: str
+    node: str
     node_id: int
     similarity: float
     exact: bool
@@ -46,26 +41,29 @@ def link_entities(
     link_threshold : float
         Smallest cosine, inclusive, of a link that is not by name.
 
-    Names that are no node are encoded once for the whole batch. Equal similarities go to the
-    smaller node id, as in the public code. Linking uses no similarity as a weight.
+    Names are looked up in one call for the whole batch, and those that are no node are encoded in
+    one. Equal similarities go to the smaller node id, as in the public code. Linking uses no
+    similarity as a weight.
     """
     names = [
         [(entity, normalize_phrase(entity, normalizer)) for entity in query] for query in entities
     ]
-    wanted = sorted({name for query in names for _, name in query if name})
-    exact = {name: node_id for name in wanted if (node_id := graph.names.find(name)) is not None}
-    nearest = _nearest_nodes([name for name in wanted if name not in exact], graph, encoder)
+    wanted = list(dict.fromkeys(name for query in names for _, name in query if name))
+    known = dict(zip(wanted, graph.names.find_all(wanted), strict=True))
+    unknown = sorted(name for name, node_id in known.items() if node_id < 0)
+    nearest = _nearest_nodes(unknown, graph, encoder) if unknown else {}
 
     def link(entity: str, name: str) -> Link | None:
-        if name in exact:
-            return Link(entity=entity, node_id=exact[name], similarity=1.0, exact=True)
+        node_id = known.get(name, -1)
+        if node_id >= 0:
+            return Link(entity, name, node_id, 1.0, True)
         if name in nearest and nearest[name][1] >= link_threshold:
             node_id, similarity = nearest[name]
-            return Link(entity=entity, node_id=node_id, similarity=similarity, exact=False)
+            return Link(entity, graph.names[node_id], node_id, similarity, False)
         return None
 
     return [
-        [found for entity, name in query if name and (found := link(entity, name)) is not None]
+        [found for entity, name in query if (found := link(entity, name)) is not None]
         for query in names
     ]
 
@@ -75,21 +73,11 @@ def _nearest_nodes(
 ) -> dict[str, tuple[int, float]]:
     if not names or graph.num_nodes == 0:
         return {}
-    vectors = encode_texts(encoder(), names)
-    best = np.full(len(names), -np.inf, dtype=np.float32)
-    best_ids = np.zeros(len(names), dtype=np.int64)
-    for start in range(0, graph.num_nodes, _BLOCK_ROWS):
-        block = graph.phrase_vectors[start : start + _BLOCK_ROWS]
-        similarities = np.where(_has_direction(block), vectors @ block.T, -np.inf)
-        ids = similarities.argmax(axis=1)
-        values = np.take_along_axis(similarities, ids[:, None], axis=1)[:, 0]
-        better = values > best
-        best[better] = values[better]
-        best_ids[better] = ids[better] + start
-    usable = _has_direction(vectors) & np.isfinite(best)
-    return {name: (int(best_ids[i]), float(best[i])) for i, name in enumerate(names) if usable[i]}
-
-
-def _has_direction(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """False for zero rows, which stand for texts the encoder cannot represent."""
-    return np.asarray(vectors.any(axis=1), dtype=np.bool_)
+    found = nearest_phrases(graph, encode_texts(encoder(), names))
+    return {
+        name: (int(node_id), float(similarity))
+        for name, node_id, similarity, number in zip(
+            names, found.ids[:, 0], found.similarities[:, 0], found.num_found, strict=True
+        )
+        if number
+    }

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.retrieval.linking import Link
 
 
-def node_weight(node_id: int, occurrences: kernels.SparseMatrix, node_specificity: bool) -> float:
-    """Return s_i = 1/|P_i|, or 1 without node specificity or for a node in no passage."""
+def node_weights(
+    nodes: NDArray[np.int32], occurrences: kernels.SparseMatrix, *, node_specificity: bool
+) -> NDArray[np.float64]:
+    """Return s_i = 1/|P_i| of each node; 1 without node specificity or for a node in no passage."""
     if not node_specificity:
-        return 1.0
-    num_passages = int(occurrences.offsets[node_id + 1] - occurrences.offsets[node_id])
-    return 1.0 / num_passages if num_passages else 1.0
+        return np.ones(len(nodes))
+    offsets = occurrences.offsets
+    num_passages = offsets[nodes + 1] - offsets[nodes]
+    return np.asarray(1.0 / np.maximum(num_passages, 1), dtype=np.float64)
 
 
 def build_seeds(
@@ -27,12 +32,9 @@ def build_seeds(
     similarity is no weight.
     """
     nodes_of = [sorted({link.node_id for link in query}) for query in links]
-    offsets = np.zeros(len(nodes_of) + 1, dtype=np.int64)
-    np.cumsum([len(nodes) for nodes in nodes_of], out=offsets[1:])
-    nodes = [node_id for query in nodes_of for node_id in query]
-    weights = [node_weight(node_id, occurrences, node_specificity) for node_id in nodes]
+    nodes = np.array(list(chain.from_iterable(nodes_of)), dtype=np.int32)
     return kernels.SeedBatch(
-        offsets=offsets,
-        nodes=np.array(nodes, dtype=np.int32),
-        weights=np.array(weights, dtype=np.float64),
+        offsets=np.array(list(accumulate(map(len, nodes_of), initial=0)), dtype=np.int64),
+        nodes=nodes,
+        weights=node_weights(nodes, occurrences, node_specificity=node_specificity),
     )

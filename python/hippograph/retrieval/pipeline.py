@@ -3,59 +3,73 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice, repeat
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hippograph import kernels
-from hippograph.config import Method, Settings
+from hippograph.bulk import make_frozen
+from hippograph.config import Accuracy, Method, Settings
 from hippograph.graph import KnowledgeGraph
 from hippograph.protocols import Encoder
 from hippograph.retrieval.dense import rank_dense
 from hippograph.retrieval.linking import Link, link_entities
-from hippograph.retrieval.personalization import build_seeds, node_weight
+from hippograph.retrieval.personalization import build_seeds
+from hippograph.retrieval.ranker import Ranker
 from hippograph.types import LinkedNode, RetrievalTrace
 
+_ENTITY, _NODE, _NODE_ID, _SIMILARITY, _EXACT = map(itemgetter, range(len(Link._fields)))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryPlan:
-    """One query as it enters the pipeline. `entities` is unused by dense retrieval."""
+
+class QueryPlan(NamedTuple):
+    """One query as it enters the pipeline. `entities` is unused by dense retrieval.
+
+    `source` says where the entities came from, as in `RetrievalTrace.entity_source`.
+    """
 
     query: str
     entities: tuple[str, ...] = ()
+    source: str = "given"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class Ranking(NamedTuple):
     """Passage ids and scores of one query, best first, and how they came about."""
 
-    passages: NDArray[np.int32]
-    scores: NDArray[np.float64]
+    passages: list[int]
+    scores: list[float]
     trace: RetrievalTrace
 
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Seconds per stage, shared by a batch: a stage's time is divided by the batch's queries."""
+    """Seconds per stage, shared by a batch: a stage's time is divided by the batch's queries.
 
-    seconds: dict[str, float] = field(default_factory=dict)
+    The traces of the batch hold `shares`, which is complete when the batch is.
+    """
+
+    num_queries: int
+    shares: dict[str, float] = field(default_factory=dict)
     _last: float = field(default_factory=time.perf_counter)
 
     def lap(self, stage: str) -> None:
         now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self.shares[stage] = self.shares.get(stage, 0.0) + (now - self._last) / self.num_queries
         self._last = now
 
 
 def rank_queries(
     plans: Sequence[QueryPlan],
     graph: KnowledgeGraph,
-    transition: kernels.Transition,
+    ranker: Ranker,
     settings: Settings,
     *,
     method: Method,
+    restart_probability: float,
+    accuracy: Accuracy,
     phrase_encoder: Callable[[], Encoder],
     passage_encoder: Callable[[], Encoder],
     k: int,
@@ -79,80 +93,82 @@ def rank_queries(
     )
     stopwatch.lap("link")
     linked = [i for i, found in enumerate(links) if found]
-    unlinked = [i for i, found in enumerate(links) if not found]
     rankings: dict[int, Ranking] = {}
     if linked:
-        ranked = _rank_graph(
-            [plans[i] for i in linked], [links[i] for i in linked], graph, transition, settings, k=k
-        )
-        rankings.update(zip(linked, ranked, strict=True))
+        chosen = [links[i] for i in linked]
+        seeds = build_seeds(chosen, graph.occurrences, node_specificity=settings.node_specificity)
+        ranked = ranker.rank(seeds, k=k, restart_probability=restart_probability, accuracy=accuracy)
         stopwatch.lap("rank")
-    if unlinked:
+        traces = _traces([plans[i] for i in linked], chosen, seeds, ranked, settings, stopwatch)
+        found = map(Ranking, ranked.passages.tolist(), ranked.scores.tolist(), traces)
+        rankings = dict(zip(linked, found, strict=True))
+    if len(linked) < len(plans):
+        unlinked = [i for i, found in enumerate(links) if not found]
         fallen = [plans[i] for i in unlinked]
         reasons = [_why_unlinked(plan, graph) for plan in fallen]
-        ranked = _rank_dense(
+        dense = _rank_dense(
             fallen, graph, settings, passage_encoder, k=k, method=method, reasons=reasons,
             stopwatch=stopwatch,
         )  # fmt: skip
-        rankings.update(zip(unlinked, ranked, strict=True))
+        rankings.update(zip(unlinked, dense, strict=True))
     return [rankings[i] for i in range(len(plans))]
 
 
-def _rank_graph(
+def _traces(
     plans: Sequence[QueryPlan],
     links: Sequence[Sequence[Link]],
-    graph: KnowledgeGraph,
-    transition: kernels.Transition,
+    seeds: kernels.SeedBatch,
+    ranked: kernels.RankedBatch,
     settings: Settings,
-    *,
-    k: int,
-) -> list[Ranking]:
-    seeds = build_seeds(links, graph.occurrences, node_specificity=settings.node_specificity)
-    ranked = kernels.rank_passages(
-        transition,
-        graph.occurrences,
-        seeds,
-        k=k,
-        restart_probability=settings.restart_probability,
-        tolerance=settings.tolerance,
-        max_iterations=settings.max_iterations,
-        num_threads=settings.num_threads,
-        descending_ties=settings.tie_order == "descending",
-        propagate=settings.propagation == "ppr",
+    stopwatch: Stopwatch,
+) -> list[RetrievalTrace]:
+    return make_frozen(
+        RetrievalTrace,
+        len(plans),
+        method=repeat("hipporag"),
+        requested_method=repeat("hipporag"),
+        fallback_reason=repeat(None),
+        score_kind=repeat("ppr"),
+        query_entities=[plan.entities for plan in plans],
+        entity_source=[plan.source for plan in plans],
+        linked_nodes=_linked_nodes(links, seeds),
+        kernel=_kernels_of(ranked, settings),
+        num_reached=ranked.num_reached.tolist(),
+        iterations=ranked.iterations.tolist(),
+        error_bound=ranked.error_bounds.tolist(),
+        converged=ranked.converged.tolist(),
+        timings=repeat(stopwatch.shares),
     )
-    return [
-        Ranking(
-            passages=ranked.passages[i],
-            scores=ranked.scores[i],
-            trace=RetrievalTrace(
-                method="hipporag",
-                requested_method="hipporag",
-                query_entities=plan.entities,
-                linked_nodes=_linked_nodes(found, graph, settings.node_specificity),
-                num_reached=int(ranked.num_reached[i]),
-                iterations=int(ranked.iterations[i]),
-                error_bound=float(ranked.error_bounds[i]),
-                converged=bool(ranked.converged[i]),
-            ),
-        )
-        for i, (plan, found) in enumerate(zip(plans, links, strict=True))
-    ]
+
+
+def _kernels_of(ranked: kernels.RankedBatch, settings: Settings) -> Iterable[str]:
+    if settings.propagation == "none":
+        return repeat("")
+    if ranked.pushed is None:
+        return repeat("solve")
+    return ["push" if pushed else "solve" for pushed in ranked.pushed.tolist()]
 
 
 def _linked_nodes(
-    links: Sequence[Link], graph: KnowledgeGraph, node_specificity: bool
-) -> tuple[LinkedNode, ...]:
-    return tuple(
-        LinkedNode(
-            entity=link.entity,
-            node=graph.names[link.node_id],
-            node_id=link.node_id,
-            similarity=link.similarity,
-            weight=node_weight(link.node_id, graph.occurrences, node_specificity),
-            exact=link.exact,
+    links: Sequence[Sequence[Link]], seeds: kernels.SeedBatch
+) -> Iterator[tuple[LinkedNode, ...]]:
+    """Yield the nodes of each query, made for the whole batch at once."""
+    # A node weighs the same in every query.
+    weight_of = dict(zip(seeds.nodes.tolist(), seeds.weights.tolist(), strict=True))
+    flat = list(chain.from_iterable(links))
+    nodes = iter(
+        make_frozen(
+            LinkedNode,
+            len(flat),
+            entity=map(_ENTITY, flat),
+            node=map(_NODE, flat),
+            node_id=map(_NODE_ID, flat),
+            similarity=map(_SIMILARITY, flat),
+            weight=[weight_of[link.node_id] for link in flat],
+            exact=map(_EXACT, flat),
         )
-        for link in links
     )
+    return (tuple(islice(nodes, len(found))) for found in links)
 
 
 def _rank_dense(
@@ -182,15 +198,17 @@ def _rank_dense(
             reason = f"{reason}; {note}" if reason else note
         rankings.append(
             Ranking(
-                passages=found.passages,
-                scores=found.scores,
+                passages=found.passages.tolist(),
+                scores=found.scores.tolist(),
                 trace=RetrievalTrace(
                     method="dense",
                     requested_method=method,
                     fallback_reason=reason,
                     score_kind="cosine",
                     query_entities=plan.entities,
+                    entity_source=plan.source,
                     num_reached=int(np.count_nonzero(found.scores > 0.0)),
+                    timings=stopwatch.shares,
                 ),
             )
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from hippograph.errors import InputError, StoreError
@@ -18,12 +20,14 @@ from hippograph.store.encoding import (
     id_of_hash,
     to_column,
 )
-from hippograph.store.rows import Added, StoredPassage
+from hippograph.store.rows import Added, PassageRow, StoredPassage
 from hippograph.types import Passage
 
 #: Values in one IN (...) list; SQLite before 3.32 takes at most 999.
 MAX_KEYS_PER_QUERY = 900
 _COLUMNS = "key, id, content_hash, source, title, metadata, text"
+_ROW_COLUMNS = "key, id, title, text, source, metadata"
+_ROW_OVERHEAD_BYTES = 400  # of the objects around the text
 
 
 class PassageTable:
@@ -86,6 +90,20 @@ class PassageTable:
         if missing:
             raise StoreError(f"the ledger holds no passage with key {missing[0]}")
         return [found[key] for key in wanted]
+
+    def passage_rows(self, keys: Sequence[int]) -> dict[int, PassageRow]:
+        """Return what results need of the passages with these distinct keys, where there are any.
+
+        One statement serves up to 900 keys.
+        """
+        found: dict[int, PassageRow] = {}
+        for chunk in chunks(keys, MAX_KEYS_PER_QUERY):
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT {_ROW_COLUMNS} FROM passages WHERE key IN ({marks})"
+            with self._database.reading("read passages") as connection:
+                rows = connection.execute(query, chunk).fetchall()
+            found.update((row[0], _to_row(row)) for row in rows)
+        return found
 
     def iter_passages(self, batch: int = 1000) -> Iterator[StoredPassage]:
         """Yield all passages in key order, reading `batch` at a time; holds no lock meanwhile.
@@ -216,6 +234,33 @@ def _find_id(connection: sqlite3.Connection, name: Column) -> int | None:
         (name, name),
     ).fetchone()
     return None if row is None else int(row[0])
+
+
+def _to_row(columns: Sequence[Any]) -> PassageRow:
+    _, own_id, title, text, source, metadata = columns
+    name = from_column(own_id)
+    title, text = from_column(title), from_column(text)
+    size = sys.getsizeof(title) + sys.getsizeof(text) + len(metadata) + _ROW_OVERHEAD_BYTES
+    return PassageRow(
+        id=name,
+        title=title,
+        text=text,
+        source=None if source is None else from_column(source),
+        metadata=_metadata_maker(metadata, name),
+        num_bytes=size,
+    )
+
+
+def _metadata_maker(metadata: Column, name: str) -> Callable[[], Any]:
+    """Return what gives a passage's metadata; those without nested values are decoded now, once."""
+    if metadata == "{}":
+        return dict
+    what = f"the metadata of passage {name!r}"
+    value = decode_json(metadata, what)
+    is_flat = isinstance(value, dict) and not any(
+        isinstance(item, (dict, list)) for item in value.values()
+    )
+    return value.copy if is_flat else partial(decode_json, metadata, what)
 
 
 def _decode(row: Iterable[Any]) -> StoredPassage:

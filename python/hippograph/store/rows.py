@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -43,6 +44,27 @@ class StoredPassage:
     key: int
     passage: Passage
     content_hash: bytes
+
+
+class PassageRow(NamedTuple):
+    """A passage as query results need it, decoded once and shared by them.
+
+    Attributes
+    ----------
+    id, title, text : str
+    source : str or None
+    metadata : callable
+        Gives the metadata anew at each call, the caller's own to change.
+    num_bytes : int
+        About what the row takes in memory.
+    """
+
+    id: str
+    title: str
+    text: str
+    source: str | None
+    metadata: Callable[[], Any]
+    num_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
