@@ -58,8 +58,14 @@ py::array_t<T> to_array(std::vector<T>&& values) {
 }
 
 // Bytes 0 and 1 as an array of bool.
+inline py::array to_bool_array(std::vector<std::uint8_t>&& values, std::vector<py::ssize_t> shape) {
+    const py::array bytes = to_array(std::move(values), std::move(shape));
+    return bytes.attr("view")(py::dtype::of<bool>()).cast<py::array>();
+}
+
 inline py::array to_bool_array(std::vector<std::uint8_t>&& values) {
-    return to_array(std::move(values)).attr("view")(py::dtype::of<bool>()).cast<py::array>();
+    const auto length = static_cast<py::ssize_t>(values.size());
+    return to_bool_array(std::move(values), {length});
 }
 
 inline constexpr std::chrono::milliseconds kSignalInterval{50};

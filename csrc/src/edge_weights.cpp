@@ -27,35 +27,7 @@ void check_numbers(std::span<const Weight> numbers, std::size_t num_entries, con
     }
 }
 
-void check_table(const EdgeTableView& table) {
-    if (table.offsets.empty()) throw std::invalid_argument("offsets is empty; it needs a 0");
-    check_csr_structure(table.offsets, table.columns,
-                        static_cast<NodeId>(table.offsets.size() - 1));
-    check_numbers(table.relation, table.columns.size(), "relation");
-    check_numbers(table.synonymy, table.columns.size(), "synonymy");
-    check_numbers(table.context, table.columns.size(), "context");
-}
-
-void check_mirrored(const EdgeTableView& table, EdgeOffset entry, EdgeOffset mirror) {
-    const std::size_t there = position(entry);
-    const std::size_t back = position(mirror);
-    if (table.relation[there] != table.relation[back] ||
-        table.context[there] != table.context[back]) {
-        throw std::invalid_argument("relation and context must be symmetric, but entries " +
-                                    std::to_string(entry) + " and " + std::to_string(mirror) +
-                                    ", the two directions of one pair, differ");
-    }
-}
-
-// What the table says of one unordered pair.
-struct Pair {
-    double relation;
-    double forward;  // s(a, b)
-    double back;     // s(b, a)
-    double context;
-};
-
-double combine(const Pair& pair, EdgeCombination combination) noexcept {
+double combined(const PairValues& pair, EdgeCombination combination) noexcept {
     const double similarity = std::max(pair.forward, pair.back);
     switch (combination) {
         case EdgeCombination::sum:
@@ -72,8 +44,32 @@ double combine(const Pair& pair, EdgeCombination combination) noexcept {
 
 }  // namespace
 
+void check_edge_table(const EdgeTableView& table) {
+    if (table.offsets.empty()) throw std::invalid_argument("offsets is empty; it needs a 0");
+    check_csr_structure(table.offsets, table.columns,
+                        static_cast<NodeId>(table.offsets.size() - 1));
+    check_numbers(table.relation, table.columns.size(), "relation");
+    check_numbers(table.synonymy, table.columns.size(), "synonymy");
+    check_numbers(table.context, table.columns.size(), "context");
+}
+
+void check_directions(const EdgeTableView& table, EdgeOffset entry, EdgeOffset mirror) {
+    const std::size_t there = position(entry);
+    const std::size_t back = position(mirror);
+    if (table.relation[there] != table.relation[back] ||
+        table.context[there] != table.context[back]) {
+        throw std::invalid_argument("relation and context must be symmetric, but entries " +
+                                    std::to_string(entry) + " and " + std::to_string(mirror) +
+                                    ", the two directions of one pair, differ");
+    }
+}
+
+Weight combine_pair(const PairValues& pair, EdgeCombination combination) {
+    return to_weight(combined(pair, combination));
+}
+
 CsrArrays combine_weights(const EdgeTableView& table, const WeightRule& rule) {
-    check_table(table);
+    check_edge_table(table);
     if (std::isnan(rule.synonymy_threshold)) {
         throw std::invalid_argument("synonymy_threshold is NaN; it must be a number");
     }
@@ -86,12 +82,12 @@ CsrArrays combine_weights(const EdgeTableView& table, const WeightRule& rule) {
     result.offsets.assign(table.offsets.size(), 0);
     for_each_mirrored(
         table.offsets, table.columns, [&](NodeId row, EdgeOffset entry, EdgeOffset mirror) {
-            const Pair pair{.relation = static_cast<double>(table.relation[position(entry)]),
-                            .forward = similarity(entry),
-                            .back = similarity(mirror),
-                            .context = static_cast<double>(table.context[position(entry)])};
-            check_mirrored(table, entry, mirror);
-            const Weight weight = to_weight(combine(pair, rule.combination));
+            const PairValues pair{.relation = static_cast<double>(table.relation[position(entry)]),
+                                  .forward = similarity(entry),
+                                  .back = similarity(mirror),
+                                  .context = static_cast<double>(table.context[position(entry)])};
+            check_directions(table, entry, mirror);
+            const Weight weight = combine_pair(pair, rule.combination);
             if (weight > 0.0F) {
                 result.columns.push_back(table.columns[position(entry)]);
                 result.values.push_back(weight);

@@ -45,7 +45,7 @@ class BlockSolver {
             const double mass = reports_[column].mass;
             scales[column] = mass > 0.0 ? 1.0 / mass : 0.0;
         }
-        sweeper_.scores(scales, sweeper_.unknowns());
+        sweeper_.unknowns_to_scores(scales);
         for (std::size_t column = 0; column < sources.size(); ++column) {
             finish(sources[column], column, sweeps, outcomes[column]);
         }
@@ -87,7 +87,7 @@ class BlockSolver {
                 sweeper_.relax(1.0 - r, schedule.omega());
             }
             if (check) check();
-            sweeper_.certify(1.0 - r, reports_);
+            sweeper_.certify(1.0 - r, {}, reports_);
             worst = worst_rounding = 0.0;
             for (std::size_t column = 0; column < outcomes.size(); ++column) {
                 if (!is_active_[column]) continue;

@@ -233,8 +233,13 @@ PprResult ExactGraph::scores(const SeedView& seeds, Precision precision, const P
                .options = options,
                .check = check,
                .outcomes = result.outcomes,
-               .accept = [&](std::int64_t query, int,
-                             const ExactSolver& solver) { solver.copy_scores(row(query)); },
+               .accept =
+                   [&](std::int64_t query, int, const ExactSolver& solver) {
+                       const std::size_t q = position(query);
+                       double& bound = result.outcomes.error_bounds[q];
+                       bound += solver.copy_scores(row(query));
+                       if (bound > options.tolerance) result.outcomes.converged[q] = 0;
+                   },
                .accept_float64 =
                    [&](std::int64_t query, int, int, std::span<const Score> scores) {
                        std::ranges::copy(scores, row(query).begin());

@@ -30,10 +30,10 @@ double sum_rounding(const SellMatrix& matrix) {
 
 double proven_bound(const SellMatrix& matrix, double restart_probability, const SweepReport& report,
                     double& rounding) {
-    rounding = (report.rounding + sum_rounding(matrix)) / restart_probability + kFloat32Roundoff;
-    const double bound = rounding +
-                         (1.0 - restart_probability) * report.change / restart_probability +
-                         std::abs(report.mass - 1.0);
+    rounding =
+        (report.rounding + sum_rounding(matrix)) / restart_probability + 2.0 * kFloat32Roundoff;
+    const double bound =
+        rounding + report.change / restart_probability + std::abs(report.mass - 1.0);
     return std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
 }
 
@@ -74,6 +74,7 @@ PprOutcome ExactSolver::solve(std::span<const NodeId> seeds, std::span<const Sco
 // lost mass to v rescales the whole to sum 1.
 void ExactSolver::load(std::span<const NodeId> seeds, std::span<const Score> weights) {
     const double largest = std::ranges::max(weights);  // no sum overflows
+    for (const auto& [rank, share] : dangling_) scores_[position(rank)] = 0.0F;
     connected_.clear();
     dangling_.clear();
     double kept = 0.0;
@@ -127,11 +128,10 @@ PprOutcome ExactSolver::iterate(double start_error, const CheckInterrupt& check)
             sweeper_.relax(1.0 - r, schedule.omega());
         }
         if (check) check();
-        sweeper_.certify(1.0 - r, {&report, 1});
+        sweeper_.certify(1.0 - r, scores_.view(), {&report, 1});
         bound = proven_bound(*matrix_, r, report, rounding);
     } while (schedule.goes_on(bound, rounding));
-    const double scale = connected_share_ / report.mass;
-    sweeper_.scores({&scale, 1}, scores_.view());
+    sweeper_.scale(connected_share_ / report.mass, scores_.view());
     for (const auto& [rank, share] : dangling_) {
         scores_[position(rank)] = static_cast<float>(dangling_scale_ * share);
     }
@@ -142,13 +142,14 @@ PprOutcome ExactSolver::iterate(double start_error, const CheckInterrupt& check)
             .converged = bound <= options_.tolerance};
 }
 
-void ExactSolver::copy_scores(std::span<Score> by_node) const {
+double ExactSolver::copy_scores(std::span<Score> by_node) const {
     const auto ranks = matrix_->ranks();
     double sum = 0.0;
     for (const float score : scores_.view()) sum += static_cast<double>(score);
     for (std::size_t node = 0; node < ranks.size(); ++node) {
         by_node[node] = static_cast<double>(scores_[position(ranks[node])]) / sum;
     }
+    return std::abs(sum - 1.0);
 }
 
 }  // namespace hippograph

@@ -76,7 +76,7 @@ F32 narrow(const F64& a) {
     return result;
 }
 
-void prefetch(const float* /*line*/) {}
+void prefetch(const void* /*line*/) {}
 
 }  // namespace
 

@@ -22,7 +22,7 @@ SellRows::SellRows(std::span<const EdgeOffset> lengths, std::int64_t num_long) {
         }
         offsets_.push_back(offsets_.back() + longest);
     }
-    columns_ = LargeBuffer<std::int32_t>(position(16 * offsets_.back()));
+    columns_ = LargeBuffer<std::int32_t>(kLanes * (position(offsets_.back()) + kColumnsAhead));
     values_ = LargeBuffer<float>(columns_.size());
     long_columns_ = LargeBuffer<std::int32_t>(position(long_offsets_.back()));
     long_values_ = LargeBuffer<float>(long_columns_.size());

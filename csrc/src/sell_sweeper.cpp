@@ -12,7 +12,7 @@ namespace {
 // Starting threads costs some tens of microseconds, once a group: its work must be worth that.
 constexpr EdgeOffset kMinEntriesPerThread = 250'000;
 
-constexpr std::int64_t kRanksPerTask = 65'536;
+constexpr std::int64_t kSlicesPerTask = 4096;
 
 }  // namespace
 
@@ -91,11 +91,10 @@ void SellSweeper::relax(double pull, double omega) {
     });
 }
 
-void SellSweeper::certify(double pull, std::span<SweepReport> reports) {
+void SellSweeper::certify(double pull, std::span<float> scores, std::span<SweepReport> reports) {
     std::ranges::fill(reports, SweepReport{});
-    certify_long_rows(pull, reports);
+    certify_long_rows(pull, scores, reports);
     const SellKernels& kernels = sell_kernels();
-    const auto step = width_ == 1 ? kernels.certify : kernels.certify_block;
     const SellGraph graph = matrix_->graph();
     for_each_block([&](std::int64_t block) {
         CertifySums& sums = reports_[position(block)];
@@ -103,7 +102,12 @@ void SellSweeper::certify(double pull, std::span<SweepReport> reports) {
         for_each_range(block, [&](std::int64_t first, std::int64_t last, std::ptrdiff_t seed) {
             const double* const terms =
                 seed < 0 ? nullptr : exact_seed_terms_.data() + position(seed) * kLanes * width_;
-            step(graph, pull, terms, unknowns_.data(), first, last, sums);
+            if (width_ == 1) {
+                kernels.certify(graph, pull, terms, unknowns_.data(), scores.data(), first, last,
+                                sums);
+            } else {
+                kernels.certify_block(graph, pull, terms, unknowns_.data(), first, last, sums);
+            }
         });
     });
     for (const CertifySums& sums : reports_) {
@@ -114,19 +118,34 @@ void SellSweeper::certify(double pull, std::span<SweepReport> reports) {
             report.mass += sums.mass[lane];
         }
     }
+    // One vector's rounding is met by other rows, on the way of a step; see exact_solver.hpp.
+    for (SweepReport& report : reports) {
+        if (width_ == 1) report.rounding *= pull;
+        report.change *= pull;
+    }
 }
 
-void SellSweeper::scores(std::span<const double> scales, std::span<float> scores) const {
-    const std::span<const double> degrees = matrix_->degrees();
-    const std::int64_t num_ranks = matrix_->num_ranks();
-    const std::int64_t num_tasks = (num_ranks + kRanksPerTask - 1) / kRanksPerTask;
-    const auto step = width_ == 1 ? sell_kernels().scores : sell_kernels().scores_block;
-    parallel_for(num_tasks, std::min<int>(num_threads_, static_cast<int>(num_tasks)),
-                 [&](std::int64_t task, int) {
-                     step(degrees.data(), unknowns_.data(), scales.data(), scores.data(),
-                          task * kRanksPerTask / 16,
-                          std::min(num_ranks, (task + 1) * kRanksPerTask) / 16);
-                 });
+void SellSweeper::for_each_task(
+    const std::function<void(std::int64_t first, std::int64_t last)>& body) const {
+    const std::int64_t num_slices = matrix_->num_ranks() / 16;
+    const std::int64_t num_tasks = (num_slices + kSlicesPerTask - 1) / kSlicesPerTask;
+    const int threads = static_cast<int>(std::min<std::int64_t>(num_threads_, num_tasks));
+    parallel_for(num_tasks, threads, [&](std::int64_t task, int) {
+        body(task * kSlicesPerTask, std::min(num_slices, (task + 1) * kSlicesPerTask));
+    });
+}
+
+void SellSweeper::scale(double scale, std::span<float> scores) const {
+    const auto step = sell_kernels().scale;
+    for_each_task(
+        [&](std::int64_t first, std::int64_t last) { step(scale, scores.data(), first, last); });
+}
+
+void SellSweeper::unknowns_to_scores(std::span<const double> scales) {
+    const auto step = sell_kernels().scale_block;
+    for_each_task([&](std::int64_t first, std::int64_t last) {
+        step(matrix_->degrees().data(), scales.data(), unknowns_.data(), first, last);
+    });
 }
 
 // long_sums_ = sum_j w_ij u_j of each long row i.
@@ -168,21 +187,28 @@ void SellSweeper::relax_long_rows(double pull, double omega) {
     }
 }
 
-void SellSweeper::certify_long_rows(double pull, std::span<SweepReport> reports) {
+void SellSweeper::certify_long_rows(double pull, std::span<float> scores,
+                                    std::span<SweepReport> reports) {
     sum_long_rows();
     for (std::size_t place = 0; place < long_sums_.size(); ++place) {
         const std::size_t rank = place / width_;
         const double degree = matrix_->degrees()[rank];
+        const auto late = static_cast<double>(matrix_->late_shares()[rank]);
         const double target = pull * long_sums_[place] + long_terms_[place];
-        const auto old = static_cast<double>(unknowns_[place]);
-        const auto rounded = static_cast<float>(target / degree);
-        const double score = degree * static_cast<double>(rounded);
-        unknowns_[place] = rounded;
+        const double before = degree * static_cast<double>(unknowns_[place]);
+        unknowns_[place] = static_cast<float>(target / degree);
+        const double after = degree * static_cast<double>(unknowns_[place]);
         SweepReport& report = reports[place % width_];
-        report.rounding += std::abs(target - score);
-        report.change +=
-            static_cast<double>(matrix_->late_shares()[rank]) * std::abs(score - degree * old);
-        report.mass += score;
+        if (width_ == 1) {
+            scores[rank] = static_cast<float>(target);
+            report.rounding += (1.0 - late) * std::abs(target - after);
+            report.change += late * std::abs(target - before);
+            report.mass += target;
+        } else {
+            report.rounding += std::abs(target - after);
+            report.change += late * std::abs(after - before);
+            report.mass += after;
+        }
     }
 }
 

@@ -182,12 +182,24 @@ class LayoutBuilder {
                 make_word<Word>(orders_.passage_ranks[position(occurrences_.columns[entry])],
                                 encode(count_book_, occurrences_.values[entry]));
         }
-        // Codes rise with values. The rarest company first among equal counts: see passage_ranker.
-        std::ranges::sort(passages, [](Word a, Word b) {
-            return code_of(a) != code_of(b) ? code_of(a) > code_of(b) : a < b;
-        });
+        sort_by_impact(passages);
         row[0] = float_word<Word>(degree);
         row[1] = static_cast<Word>(num_neighbors);
+    }
+
+    // Largest counts first (codes rise with values); of equal counts, passages with more common
+    // nodes first, then by id: the order in which a walk through a list can stop soonest.
+    void sort_by_impact(std::span<Word> passages) const {
+        const auto num_common = [this](Word word) {
+            return built_.passage_words[built_.passage_begins[id_of(word)] + 1];
+        };
+        std::ranges::sort(passages, [&](Word a, Word b) {
+            if (code_of(a) != code_of(b)) return code_of(a) > code_of(b);
+            const Word common_a = num_common(a);
+            const Word common_b = num_common(b);
+            if (common_a != common_b) return common_a > common_b;
+            return orders_.passages[id_of(a)] < orders_.passages[id_of(b)];
+        });
     }
 
     CsrView weights_;

@@ -13,7 +13,8 @@ constexpr double kLittleProgress = 0.9;
 // Then sweeps go on without over-relaxation, which always converges; after this many it is over.
 constexpr std::int32_t kMaxDisappointments = 3;
 
-// A relax sweep shrinks the error by about (omega - 1) to this power; measured from r = 0.05 to 0.95.
+// A relax sweep shrinks the error by about (omega - 1) to this power; measured from r = 0.05 to
+// 0.95.
 constexpr double kRateExponent = 0.72;
 
 // The bound after k relax sweeps and a certify sweep is about rate^k (c / 2r) times this and the
@@ -22,10 +23,10 @@ constexpr double kStartFactor = 3.0;
 
 // Float32 sums leave errors that a certify sweep sees as a bound of about this many times its own
 // rounding. From there on only certify sweeps help.
-constexpr double kNoise = 4.0;
+constexpr double kNoise = 6.0;
 
-// |t - d u| of scores in float32 is about this, relative to their sum.
-constexpr double kFloat32Residual = 2.2e-8;
+// The residual that scores in float32 leave is about this, relative to their sum.
+constexpr double kFloat32Residual = 1.1e-8;
 
 }  // namespace
 

@@ -12,6 +12,7 @@ _Weights: TypeAlias = NDArray[np.float32]
 _Scores: TypeAlias = NDArray[np.float64]
 _Flags: TypeAlias = NDArray[np.bool_]
 _Bytes: TypeAlias = NDArray[np.uint8]
+_Codes: TypeAlias = NDArray[np.int8]
 _Words: TypeAlias = NDArray[np.uint64]
 
 class SimdLevel(enum.Enum):
@@ -95,6 +96,37 @@ class ExactGraph:
         max_iterations: int,
         num_threads: int,
     ) -> tuple[_Weights, _Ids, _Scores, _Flags]: ...
+
+class SweepGraph:
+    def __init__(
+        self,
+        offsets: _Offsets,
+        columns: _Ids,
+        relation: _Weights,
+        synonymy: _Weights,
+        context: _Weights,
+        occurrences: CsrMatrix,
+        combination: EdgeCombination,
+    ) -> None: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def num_passages(self) -> int: ...
+    def weights_at(self, synonymy_threshold: float) -> tuple[_Offsets, _Ids, _Weights]: ...
+    def rank(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        k: int,
+        ties: TieOrder,
+        restart_probabilities: _Scores,
+        synonymy_thresholds: _Weights,
+        precision: Precision,
+        tolerance: float,
+        max_terms: int,
+        num_threads: int,
+    ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Flags]: ...
 
 def build_edge_table(
     num_nodes: int,
@@ -266,3 +298,34 @@ def build_layout_narrow(
 def build_layout_wide(
     weights: CsrMatrix, occurrences: CsrMatrix, num_threads: int
 ) -> dict[str, Any]: ...
+
+class NeighborJoin:
+    def __init__(
+        self,
+        vectors: _Weights,
+        listed: _Bytes,
+        searched: _Bytes,
+        floor: float,
+        max_neighbors: int,
+        num_threads: int,
+    ) -> None: ...
+    @property
+    def num_searched(self) -> int: ...
+    @property
+    def num_done(self) -> int: ...
+    def advance(self) -> None: ...
+    def finish(self) -> tuple[_Ids, _Ids, _Weights]: ...
+
+def quantize_rows(vectors: _Weights, num_threads: int) -> tuple[_Codes, _Weights, _Weights]: ...
+def nearest_rows(
+    vectors: _Weights,
+    codes: _Codes,
+    scales: _Weights,
+    errors: _Weights,
+    queries: _Weights,
+    k: int,
+    num_threads: int,
+) -> tuple[_Ids, _Weights, _Ids]: ...
+def pair_similarities(
+    vectors: _Weights, first: _Ids, second: _Ids, num_threads: int
+) -> _Weights: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, overload
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hippograph import kernels
 from hippograph.config import EdgeCombination, Normalizer
-from hippograph.errors import FormatError
+from hippograph.errors import FormatError, InputError
 
 _NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9 ]")
 _APOSTROPHE_OUTSIDE_WORD = re.compile(r"(?<!\w)'|'(?!\w)")
@@ -192,6 +192,8 @@ class KnowledgeGraph:
         Unit rows, or zero rows for texts without tokens.
     passage_keys : int64 array (num_passages,)
         The ledger's key of each passage id, ascending.
+    phrase_codes : kernels.Int8Rows, optional
+        The phrase vectors as bytes; None in a snapshot that was written without them.
     """
 
     names: NodeNames
@@ -200,6 +202,10 @@ class KnowledgeGraph:
     phrase_vectors: NDArray[np.float32]
     passage_vectors: NDArray[np.float32]
     passage_keys: NDArray[np.int64]
+    phrase_codes: kernels.Int8Rows | None = None
+    _made_codes: list[kernels.Int8Rows] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     def num_nodes(self) -> int:
@@ -224,9 +230,17 @@ class KnowledgeGraph:
             use_synonymy=use_synonymy,
         )
 
+    def codes_of_phrases(self) -> kernels.Int8Rows:
+        """Return `phrase_codes`; made at the first call, and kept, when there are none."""
+        if self.phrase_codes is not None:
+            return self.phrase_codes
+        if not self._made_codes:  # two threads may both make them: they make the same
+            self._made_codes.append(kernels.quantize_rows(self.phrase_vectors))
+        return self._made_codes[0]
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays a snapshot stores; `from_arrays` is the inverse."""
-        return {
+        arrays: dict[str, NDArray[Any]] = {
             "node_name_bytes": self.names.blob,
             "node_name_offsets": self.names.offsets,
             "node_name_table": self.names.table,
@@ -242,6 +256,11 @@ class KnowledgeGraph:
             "passage_vectors": self.passage_vectors,
             "passage_keys": self.passage_keys,
         }
+        if self.phrase_codes is not None:
+            arrays["phrase_codes"] = self.phrase_codes.codes
+            arrays["phrase_code_scales"] = self.phrase_codes.scales
+            arrays["phrase_code_errors"] = self.phrase_codes.errors
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> KnowledgeGraph:
@@ -270,6 +289,7 @@ class KnowledgeGraph:
             phrase_vectors=arrays["phrase_vectors"],
             passage_vectors=arrays["passage_vectors"],
             passage_keys=passage_keys,
+            phrase_codes=_stored_codes(arrays),
         )
         sizes = {
             "edge_offsets": len(graph.edges.offsets) - 1,
@@ -285,3 +305,22 @@ class KnowledgeGraph:
                 f"{graph.num_passages} passages"
             )
         return graph
+
+
+def _stored_codes(arrays: Mapping[str, NDArray[Any]]) -> kernels.Int8Rows | None:
+    """Return the byte codes of a snapshot, None where it has none; only shapes are looked at."""
+    codes = arrays.get("phrase_codes")
+    if codes is None:
+        return None
+    shape = arrays["phrase_vectors"].shape
+    try:
+        stored = kernels.Int8Rows(
+            codes=codes,
+            scales=arrays["phrase_code_scales"],
+            errors=arrays["phrase_code_errors"],
+        )
+    except InputError as error:
+        raise FormatError(f"phrase codes: {error}") from None
+    if codes.shape != shape:
+        raise FormatError(f"phrase_codes has the shape {codes.shape}, phrase_vectors {shape}")
+    return stored

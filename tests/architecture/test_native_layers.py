@@ -45,15 +45,19 @@ def test_bindings_have_no_loops(path: pathlib.Path) -> None:
 def test_only_parallel_names_threads() -> None:
     words = re.compile(r"std::(jthread|thread|async|mutex|atomic)\b|#pragma omp")
     found = {name_of(p) for p in CORE if words.search(p.read_text(encoding="utf-8"))}
-    # simd.cpp keeps one atomic setting, workspace_pool.cpp one lock; neither starts anything.
-    assert found <= {"csrc/src/parallel.cpp", "csrc/src/simd.cpp", "csrc/src/workspace_pool.cpp"}
+    # simd.cpp keeps one atomic setting, workspace_pool.hpp one lock; neither starts anything.
+    assert found <= {
+        "csrc/src/parallel.cpp",
+        "csrc/src/simd.cpp",
+        "csrc/include/hippograph/workspace_pool.hpp",
+    }
 
 
 @pytest.mark.parametrize("path", EVERYWHERE, ids=name_of)
 def test_files_stay_small_and_free_of_manual_memory(path: pathlib.Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= (150 if path.suffix == ".hpp" else 300)
-    code = re.sub(r"//.*|\"[^\"\n]*\"", "", text)
+    code = re.sub(r"//.*|\"[^\"\n]*\"|#include <new>", "", text)
     allowed = 1 if path.name == "numpy_interop.hpp" else 0  # the capsule's deleter
     assert len(re.findall(r"\b(new|delete|malloc|free)\b(?!;)", code)) <= allowed
     assert not re.search(r"^\s*#\s*define", code, re.MULTILINE)

@@ -9,26 +9,32 @@
 namespace hippograph::testing {
 
 void test_csr_matrix(Checks& check);
+void test_exact_graph(Checks& check);
 void test_graph_builder(Checks& check);
 void test_name_index(Checks& check);
+void test_neighbors(Checks& check);
 void test_parallel(Checks& check);
 void test_personalized_pagerank(Checks& check);
 void test_rank_passages(Checks& check);
+void test_rank_sweep(Checks& check);
 void test_top_k(Checks& check);
 
 }  // namespace hippograph::testing
 
 int main(int argc, char** argv) {
     using namespace hippograph::testing;
-    constexpr std::array<std::pair<std::string_view, void (*)(Checks&)>, 7> kSuites{{
+    constexpr auto kSuites = std::to_array<std::pair<std::string_view, void (*)(Checks&)>>({
         {"csr_matrix", test_csr_matrix},
+        {"exact_graph", test_exact_graph},
         {"graph_builder", test_graph_builder},
         {"name_index", test_name_index},
+        {"neighbors", test_neighbors},
         {"parallel", test_parallel},
         {"personalized_pagerank", test_personalized_pagerank},
         {"rank_passages", test_rank_passages},
+        {"rank_sweep", test_rank_sweep},
         {"top_k", test_top_k},
-    }};
+    });
     for (const auto& [name, run] : kSuites) {
         if (argc != 2 || name != argv[1]) continue;
         Checks check;

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hippograph import kernels
 from hippograph.errors import InputError, MissingExtraError
 from hippograph.indexing import neighbor_search, synonymy
 from hippograph.indexing.synonymy import SynonymPairs, find_synonyms
+from hippograph.kernels.processor import SimdLevel
 
 needs_hnswlib = pytest.mark.skipif(
     importlib.util.find_spec("hnswlib") is None, reason="needs the extra hippograph[hnsw]"
@@ -92,8 +94,18 @@ def test_any_small_set_equals_the_double_loop(
     np.testing.assert_allclose(found.similarities, [s for _, _, s in expected], atol=1e-7)
 
 
+@needs_hnswlib
+def test_cuts_on_the_way_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = clustered(200, 32, seed=3)
+    whole = as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="hnsw"))
+    monkeypatch.setattr(neighbor_search, "_HNSW_QUERIES_PER_STEP", 7)
+    monkeypatch.setattr(synonymy, "_PAIRS_PER_STEP", 11)
+    monkeypatch.setattr(synonymy, "_PAIRS_KEPT", 100)
+    assert as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="hnsw")) == whole
+
+
 @pytest.mark.parametrize("rows_per_block", [1, 7, 64])
-def test_blocks_and_cuts_change_nothing(
+def test_blocks_and_cuts_of_the_plain_search_change_nothing(
     rows_per_block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors = clustered(200, 32, seed=3)
@@ -101,16 +113,20 @@ def test_blocks_and_cuts_change_nothing(
     monkeypatch.setattr(neighbor_search, "_ROWS_PER_BLOCK", rows_per_block)
     monkeypatch.setattr(synonymy, "_PAIRS_PER_STEP", 11)
     monkeypatch.setattr(synonymy, "_PAIRS_KEPT", 100)
-    assert as_list(find_synonyms(vectors, floor=0.5, max_neighbors=4, search="exact")) == whole
+    with kernels.limited_simd("plain"):  # the blocks of the BLAS search
+        found = find_synonyms(vectors, floor=0.5, max_neighbors=4, search="exact")
+    assert as_list(found) == whole
 
 
+@pytest.mark.parametrize("level", kernels.SIMD_LEVELS)
 @pytest.mark.parametrize("spread", [0.0, 0.02, 0.2])
-def test_crowded_blocks_equal_the_double_loop(spread: float) -> None:
+def test_crowded_blocks_equal_the_double_loop(spread: float, level: SimdLevel) -> None:
     """Hundreds of phrases all alike: most pairs are dropped early, none that a list needs."""
     random = np.random.default_rng(10)
     vectors = np.eye(1, 12) + spread * random.standard_normal((160, 12))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    found = find_synonyms(vectors, floor=0.3, max_neighbors=2, search="exact")
+    with kernels.limited_simd(level):
+        found = find_synonyms(vectors, floor=0.3, max_neighbors=2, search="exact")
     assert as_list(found) == reference(vectors, 0.3, 2)
 
 
@@ -204,18 +220,41 @@ def test_missing_hnswlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_hnswlib
-def test_auto_changes_over_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("level", "limit", "exact"),
+    [
+        ("plain", "PLAIN_EXACT_SEARCH_LIMIT", "blocked_candidates"),
+        ("avx512", "EXACT_SEARCH_LIMIT", "_by_kernel"),
+    ],
+)
+def test_auto_changes_over_at_the_limit(
+    level: SimdLevel, limit: str, exact: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if level != "plain" and kernels.best_simd_level() == "plain":
+        pytest.skip("this processor has no wide vectors")
     used: list[str] = []
-    for name in ("exact_candidates", "hnsw_candidates"):
-        real = getattr(neighbor_search, name)
+    for name in (exact, "hnsw_candidates"):
+        real = getattr(synonymy, name)
         monkeypatch.setattr(
             synonymy, name, lambda *a, _n=name, _r=real, **k: used.append(_n) or _r(*a, **k)
         )
-    monkeypatch.setattr(synonymy, "EXACT_SEARCH_LIMIT", 20)
+    monkeypatch.setattr(synonymy, limit, 20)
     for num_rows in (19, 20):
         vectors = np.eye(num_rows, dtype=np.float32)
-        find_synonyms(vectors, floor=0.6, max_neighbors=5)
-    assert used == ["exact_candidates", "hnsw_candidates"]
+        with kernels.limited_simd(level):
+            find_synonyms(vectors, floor=0.6, max_neighbors=5)
+    assert used == [exact, "hnsw_candidates"]
+
+
+def test_equal_bytes_from_the_kernel_and_from_the_blocks_of_blas() -> None:
+    vectors = clustered(3_000, 40, seed=11)
+    results = set()
+    for level in kernels.SIMD_LEVELS:
+        with kernels.limited_simd(level):
+            pairs = find_synonyms(vectors, floor=0.5, max_neighbors=9, search="exact")
+        results.add((pairs.rows.tobytes(), pairs.columns.tobytes(), pairs.similarities.tobytes()))
+    assert len(results) == 1
+    assert len(pairs) > 3_000
 
 
 @pytest.mark.parametrize(

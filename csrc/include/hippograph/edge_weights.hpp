@@ -39,6 +39,26 @@ struct CsrArrays {
     std::vector<Weight> values;
 };
 
+// What a table says of one pair, seen from either end: forward = s(a, b), back = s(b, a).
+struct PairValues {
+    double relation;
+    double forward;
+    double back;
+    double context;
+};
+
+// The weight of one pair; swapping forward and back changes no bit. Throws std::invalid_argument
+// when float32 cannot hold it.
+[[nodiscard]] Weight combine_pair(const PairValues& pair, EdgeCombination combination);
+
+// Throws std::invalid_argument or std::out_of_range unless structure and numbers are those of a
+// table; that the two directions of a pair agree is left to check_directions.
+void check_edge_table(const EdgeTableView& table);
+
+// Throws std::invalid_argument unless entries `entry` and `mirror`, the two directions of a pair,
+// have one relation and one context.
+void check_directions(const EdgeTableView& table, EdgeOffset entry, EdgeOffset mirror);
+
 // Edges of weight 0 are left out. Throws std::invalid_argument unless the table is a symmetric
 // structure with finite, non-negative numbers; std::out_of_range for a column that is no node.
 [[nodiscard]] CsrArrays combine_weights(const EdgeTableView& table, const WeightRule& rule);

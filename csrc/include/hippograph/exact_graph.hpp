@@ -12,16 +12,12 @@
 
 #include "hippograph/exact_solver.hpp"
 #include "hippograph/passage_rows.hpp"
+#include "hippograph/precision.hpp"
 #include "hippograph/rank_passages.hpp"
 #include "hippograph/sell_matrix.hpp"
 #include "hippograph/transition.hpp"
 
 namespace hippograph {
-
-enum class Precision : std::uint8_t {
-    float32,  // float64 where float32 cannot prove the tolerance
-    float64,
-};
 
 struct ExactRankOptions {
     PassageId k;  // in [1, num_passages]

@@ -7,18 +7,22 @@
 // a third dearer, does the same with omega = 1 and float64 sums, and proves the error of its own
 // result, so that none of its work is lost to checking:
 //
-//   Row i becomes u_i = t_i / d_i rounded, t = (1 - r) W u + r v with the u of that moment. What is
-//   left of its residual q_i = t_i - x_i when the sweep ends: the rounding |t_i - d_i u_i|, and
-//   what changed in row i's neighbours j after it was updated, (1 - r) w_ij (u_j - u_j before).
-//   Each j is charged for all rows updated before or with it at once: late_share_j = their part of
-//   d_j.
+//   Row i becomes u_i = t_i / d_i rounded, t = (1 - r) W u + r v with the u of that moment, and the
+//   answer is x = t. Its residual q_i = (1 - r) sum_j w_ij t_j / d_j + r v_i - t_i is what the row
+//   missed of its neighbours j: their rounding, where it read the new u_j, and their change, where
+//   it read the old one. The rows that read u_j before it changed, or at that moment, have the part
+//   late_share_j of d_j, so that in all
 //
-//     |q|_1 <= sum_i |t_i - d_i u_i| + (1 - r) sum_j late_share_j d_j |u_j - u_j before|
+//     |q|_1 <= (1 - r) sum_j ((1 - late_share_j) |t_j - d_j u_j| + late_share_j |t_j - d_j old
+//     u_j|)
 //
-//   and |x - x*|_1 <= |q|_1 / r, as in ppr_solver.hpp; dividing by the sum adds |sum - 1|, and
-//   writing scores in float32 at most 2^-24. Float64 rounding is bounded from the longest sum.
+//   and |x - x*|_1 <= |q|_1 / r, as in ppr_solver.hpp. Dividing by the sum adds |sum - 1|, writing
+//   scores in float32, twice, at most 2 x 2^-24; clamping negative ones only helps. Float64
+//   rounding is bounded from the longest sum. Sixteen vectors at a time (exact_columns.hpp) save
+//   the room for t: there x = d u, with q_i as above but for |t_i - d_i u_i| of the row itself
+//   instead of its neighbours'.
 //
-// Where float32 cannot hold what is asked for (tolerance times r below about 5e-8, or weights that
+// Where float32 cannot hold what is asked for (tolerance times r below about 4e-8, or weights that
 // span more than it can), the outcome says so: converged is false and the bound is still valid.
 #pragma once
 
@@ -57,11 +61,11 @@ class ExactSolver {
     PprOutcome solve(std::span<const NodeId> seeds, std::span<const Score> weights,
                      const SparseStart* start, const CheckInterrupt& check);
 
-    // The answer by rank, float32; sums to 1 within 2^-24, and is 0 at ranks that are no node.
+    // The answer by rank, float32, 0 at ranks that are no node; sums to 1 up to the error.
     [[nodiscard]] std::span<const float> scores() const noexcept { return scores_.view(); }
 
-    // The answer by node.
-    void copy_scores(std::span<Score> by_node) const;
+    // The answer by node, divided by its sum; returns how far that moves it, in L1, at most.
+    [[nodiscard]] double copy_scores(std::span<Score> by_node) const;
 
    private:
     void load(std::span<const NodeId> seeds, std::span<const Score> weights);

@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "hippograph/common_lists.hpp"
 #include "hippograph/large_buffer.hpp"
 #include "hippograph/local_push.hpp"
+#include "hippograph/magnitude_sort.hpp"
 #include "hippograph/serving_layout.hpp"
 #include "hippograph/top_k.hpp"
 
@@ -52,10 +54,6 @@ class PassageRanker {
         float score;
         std::uint32_t rank;
     };
-    struct CommonNode {
-        float score;
-        std::span<const Word> passages;  // not walked yet
-    };
     struct Candidate {
         float score;  // lower bound
         float bound;  // upper bound
@@ -64,14 +62,18 @@ class PassageRanker {
 
     void start();
     void collect_nodes(const LocalPush<Word>& push);
-    void sort_nodes();
     void add_lists(std::size_t k);
     void add_list(float score, std::span<const Word> passages);
     void score_candidates(const LocalPush<Word>& push, std::size_t k);
     void walk_common_lists(const LocalPush<Word>& push, std::size_t k);
-    void offer(float score, std::uint32_t passage, std::size_t k);
-    [[nodiscard]] float next_of(const CommonNode& node) const noexcept;
+    std::int64_t walk_equal_counts(const LocalPush<Word>& push, std::size_t k);
+    [[nodiscard]] float slack() const noexcept;
+    void prefetch_passages(std::span<const Word> passages, std::size_t next) const noexcept;
+    bool offer(float score, std::size_t passage, std::size_t k);
+    void raise_kth(std::size_t k);
     [[nodiscard]] float full_score(const LocalPush<Word>& push, std::size_t passage) const noexcept;
+    [[nodiscard]] float bound_of_unseen(const LocalPush<Word>& push,
+                                        std::size_t passage) const noexcept;
     [[nodiscard]] float kth_so_far(std::size_t k);
     [[nodiscard]] bool before(const RankedPassage& a, const RankedPassage& b) const noexcept;
 
@@ -84,7 +86,7 @@ class PassageRanker {
     float kth_ = 0.0F;  // the k-th best of the scores proven so far; 0 while there are fewer
     std::vector<ScoredNode> nodes_;
     std::vector<ScoredNode> sorted_;
-    std::vector<CommonNode> common_;
+    CommonLists<Word> common_;
     std::vector<std::uint32_t> seen_;
     std::vector<Candidate> candidates_;
     std::vector<float> scores_;

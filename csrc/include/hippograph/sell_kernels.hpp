@@ -13,6 +13,10 @@ namespace hippograph {
 
 inline constexpr std::size_t kLanes = 16;
 
+// Loops fetch this many entry columns ahead (the processor alone does not keep two streams going
+// from memory): arrays of entries go on for as many after the last.
+inline constexpr std::size_t kColumnsAhead = 48;
+
 struct SellSlices {
     const std::int64_t* offsets;  // entry columns of slice s: [offsets[s], offsets[s + 1])
     const std::int32_t* columns;
@@ -33,18 +37,19 @@ struct RelaxFactors {
     float omega;
 };
 
-// Sums by lane over the rows of a certify step, which sets u to t / d with t = pull W u + restart:
+// Sums by lane over the rows of a certify step, which sets u to t / d with t = pull W u + restart,
+// and one vector's scores to t. See exact_solver.hpp.
 struct CertifySums {
-    double rounding[kLanes];  // |t - d u|
-    double change[kLanes];    // late share times d |u - u before|
-    double mass[kLanes];      // d u
+    double rounding[kLanes];  // |t - d u|; of one vector times 1 - late share
+    double change[kLanes];    // late share times |t - d u before|
+    double mass[kLanes];      // t
 };
 
 struct SellKernels {
     // `restart` is null or holds one slice's r v (then last = first + 1).
     void (*relax)(const SellGraph&, const RelaxFactors&, const float* restart, float* u,
                   std::int64_t first, std::int64_t last);
-    void (*certify)(const SellGraph&, double pull, const double* restart, float* u,
+    void (*certify)(const SellGraph&, double pull, const double* restart, float* u, float* scores,
                     std::int64_t first, std::int64_t last, CertifySums& sums);
 
     // Sixteen vectors at once: u holds 16 numbers a rank, `restart` 16 a row; sums are by vector.
@@ -60,11 +65,10 @@ struct SellKernels {
     void (*long_row_block)(const std::int32_t* columns, const float* values, const float* u,
                            std::int64_t begin, std::int64_t end, double* sums);
 
-    // scores = max(d u, 0) scale: one scale, or one per vector.
-    void (*scores)(const double* degrees, const float* u, const double* scales, float* scores,
-                   std::int64_t first, std::int64_t last);
-    void (*scores_block)(const double* degrees, const float* u, const double* scales, float* scores,
-                         std::int64_t first, std::int64_t last);
+    // scores = max(scores, 0) scale; and max(d u, 0) scale in place of u, one scale per vector.
+    void (*scale)(double scale, float* scores, std::int64_t first, std::int64_t last);
+    void (*scale_block)(const double* degrees, const double* scales, float* u, std::int64_t first,
+                        std::int64_t last);
 
     // products[16 (s - first) + lane] = sum of values times x over each row.
     void (*multiply)(const SellSlices&, const float* x, std::int64_t first, std::int64_t last,

@@ -16,11 +16,11 @@
 
 namespace hippograph {
 
-// What a certify sweep reports of one vector; see CertifySums.
+// What a certify sweep reports of one vector. Its residual is at most rounding + change.
 struct SweepReport {
-    double rounding;
+    double rounding;  // what no sweep lowers much
     double change;
-    double mass;
+    double mass;  // sum of the scores
 };
 
 class SellSweeper {
@@ -44,16 +44,21 @@ class SellSweeper {
     // One sweep of u_i += omega ((pull sum_j w_ij u_j + r v_i) / d_i - u_i), in float32.
     void relax(double pull, double omega);
 
-    // The same with omega 1, sums in float64; one report per vector.
-    void certify(double pull, std::span<SweepReport> reports);
+    // The same with omega 1, sums in float64; one report per vector. A single vector's t go to
+    // `scores` (num_ranks; ranks without edges are left alone); sixteen need none.
+    void certify(double pull, std::span<float> scores, std::span<SweepReport> reports);
 
-    // scores = max(d u, 0) times the scale of the vector, in place of u or elsewhere.
-    void scores(std::span<const double> scales, std::span<float> scores) const;
+    // One vector: scores = max(scores, 0) scale.
+    void scale(double scale, std::span<float> scores) const;
+    // Sixteen: u becomes max(d u, 0) times the scale of its vector.
+    void unknowns_to_scores(std::span<const double> scales);
 
    private:
     void sum_long_rows();
     void relax_long_rows(double pull, double omega);
-    void certify_long_rows(double pull, std::span<SweepReport> reports);
+    void certify_long_rows(double pull, std::span<float> scores, std::span<SweepReport> reports);
+    void for_each_task(
+        const std::function<void(std::int64_t first, std::int64_t last)>& body) const;
     void for_each_block(const std::function<void(std::int64_t block)>& body) const;
 
     // Calls body(first, last, terms) for slices of a block; `terms` is a place in seed_slices_ for

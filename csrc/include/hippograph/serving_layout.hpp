@@ -8,7 +8,8 @@
 //
 //   node row      degree (float bits), num_neighbors,
 //                 neighbours by rank: rank, weight code;
-//                 occurrences by falling count: passage rank, count code
+//                 occurrences by falling count, then number of common nodes in the passage, then
+//                 rising passage id: passage rank, count code
 //   passage row   sum of counts (float bits), num_common, occurrences: common nodes by rank, then
 //   the
 //                 others by rank: rank, count code

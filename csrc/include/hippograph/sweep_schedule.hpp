@@ -2,8 +2,8 @@
 //
 // With c = 1 - r, over-relaxed Gauss-Seidel on a symmetric matrix with spectrum in [-1, 1] is best
 // at omega = 2 / (1 + sqrt(1 - c^2)) (Young 1950). On graphs of phrases a sweep then shrinks the
-// error by about (omega - 1)^0.72: 0.15 at r = 0.5, where a Chebyshev step gives 0.27. The plan uses
-// this only to guess; the proof that ends a solve knows nothing of it.
+// error by about (omega - 1)^0.72: 0.15 at r = 0.5, where a Chebyshev step gives 0.27. The plan
+// uses this only to guess; the proof that ends a solve knows nothing of it.
 #pragma once
 
 #include <cstdint>

@@ -51,29 +51,31 @@ void relax_block(const SellGraph& graph, const RelaxFactors& factors, const floa
 
 void certify_block(const SellGraph& graph, double pull, const double* restart, float* u,
                    std::int64_t first, std::int64_t last, CertifySums& sums) {
-    for (std::int64_t slice = first; slice < last; ++slice) {
-        for (std::int64_t lane = 0; lane < 16; ++lane) {
-            const std::int64_t row = 16 * slice + lane;
-            F64 sum = broadcast(0.0);
-            for_each_entry(graph.slices, slice, lane, u, [&](float value, const float* line) {
-                sum = add(sum, multiply(broadcast(static_cast<double>(value)), widen(load(line))));
-            });
-            F64 target = multiply(sum, broadcast(pull));
-            if (restart != nullptr) target = add(target, load(restart + 16 * lane));
-            const F64 degree = broadcast(graph.degrees[row]);
-            const F64 inverse = broadcast(static_cast<double>(graph.inverse_degrees[row]));
-            float* const own = u + 16 * row;
-            const F64 old = widen(load(static_cast<const float*>(own)));
-            const F32 rounded = narrow(multiply(target, invert(degree, inverse)));
-            store(own, rounded);
-            const F64 score = multiply(degree, widen(rounded));
-            const F64 share = broadcast(static_cast<double>(graph.late_shares[row]));
-            accumulate(sums.rounding, absolute(subtract(target, score)));
-            accumulate(sums.change,
-                       multiply(share, absolute(subtract(score, multiply(degree, old)))));
-            accumulate(sums.mass, score);
-        }
+    F64 rounding = load(static_cast<const double*>(sums.rounding));
+    F64 change = load(static_cast<const double*>(sums.change));
+    F64 mass = load(static_cast<const double*>(sums.mass));
+    for (std::int64_t row = 16 * first; row < 16 * last; ++row) {
+        F64 sum = broadcast(0.0);
+        for_each_entry(graph.slices, row / 16, row % 16, u, [&](float value, const float* line) {
+            sum = add(sum, multiply(broadcast(static_cast<double>(value)), widen(load(line))));
+        });
+        F64 target = multiply(sum, broadcast(pull));
+        if (restart != nullptr) target = add(target, load(restart + 16 * (row % 16)));
+        const F64 degree = broadcast(graph.degrees[row]);
+        const F64 inverse = broadcast(static_cast<double>(graph.inverse_degrees[row]));
+        float* const own = u + 16 * row;
+        const F64 old = widen(load(static_cast<const float*>(own)));
+        const F32 rounded = narrow(multiply(target, invert(degree, inverse)));
+        store(own, rounded);
+        const F64 score = multiply(degree, widen(rounded));
+        const F64 share = broadcast(static_cast<double>(graph.late_shares[row]));
+        rounding = add(rounding, absolute(subtract(target, score)));
+        change = add(change, multiply(share, absolute(subtract(score, multiply(degree, old)))));
+        mass = add(mass, score);
     }
+    store(sums.rounding, rounding);
+    store(sums.change, change);
+    store(sums.mass, mass);
 }
 
 void long_row_block(const std::int32_t* columns, const float* values, const float* u,
@@ -88,12 +90,13 @@ void long_row_block(const std::int32_t* columns, const float* values, const floa
     store(sums, sum);
 }
 
-void scores_block(const double* degrees, const float* u, const double* scales, float* results,
-                  std::int64_t first, std::int64_t last) {
+void scale_block(const double* degrees, const double* scales, float* u, std::int64_t first,
+                 std::int64_t last) {
     const F64 scale = load(scales);
     for (std::int64_t row = 16 * first; row < 16 * last; ++row) {
-        const F64 score = positive(multiply(broadcast(degrees[row]), widen(load(u + 16 * row))));
-        store(results + 16 * row, narrow(multiply(score, scale)));
+        const F64 own = widen(load(static_cast<const float*>(u + 16 * row)));
+        const F64 score = positive(multiply(broadcast(degrees[row]), own));
+        store(u + 16 * row, narrow(multiply(score, scale)));
     }
 }
 
@@ -103,8 +106,8 @@ constexpr SellKernels kKernels{.relax = relax,
                                .certify_block = certify_block,
                                .long_row = long_row,
                                .long_row_block = long_row_block,
-                               .scores = scores,
-                               .scores_block = scores_block,
+                               .scale = scale_scores,
+                               .scale_block = scale_block,
                                .multiply = multiply_slices};
 
 }  // namespace

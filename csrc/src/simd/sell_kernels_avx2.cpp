@@ -19,8 +19,8 @@ void store(float* to, const F32& a) {
     _mm256_storeu_ps(to + 8, a.high);
 }
 __m256 gather_half(const float* from, const int* places) {
-    return _mm256_i32gather_ps(
-        from, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)), 4);
+    return _mm256_i32gather_ps(from, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)),
+                               4);
 }
 F32 gather(const float* from, const int* places) {
     return {gather_half(from, places), gather_half(from, places + 8)};
@@ -65,8 +65,8 @@ F64 absolute(const F64& a) {
 }
 F64 positive(const F64& a) {
     const __m256d zero = _mm256_setzero_pd();
-    return {{_mm256_max_pd(a.v[0], zero), _mm256_max_pd(a.v[1], zero),
-             _mm256_max_pd(a.v[2], zero), _mm256_max_pd(a.v[3], zero)}};
+    return {{_mm256_max_pd(a.v[0], zero), _mm256_max_pd(a.v[1], zero), _mm256_max_pd(a.v[2], zero),
+             _mm256_max_pd(a.v[3], zero)}};
 }
 F64 widen(const F32& a) {
     return {{_mm256_cvtps_pd(_mm256_castps256_ps128(a.low)),
@@ -79,9 +79,7 @@ F32 narrow(const F64& a) {
             _mm256_set_m128(_mm256_cvtpd_ps(a.v[3]), _mm256_cvtpd_ps(a.v[2]))};
 }
 
-void prefetch(const float* line) {
-    _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
-}
+void prefetch(const void* line) { _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T0); }
 
 }  // namespace
 

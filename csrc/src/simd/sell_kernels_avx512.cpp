@@ -2,6 +2,7 @@
 // (its bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
 #include <immintrin.h>
@@ -56,9 +57,7 @@ F32 narrow(const F64& a) {
                                _mm512_cvtpd_ps(a.high), 1)};
 }
 
-void prefetch(const float* line) {
-    _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
-}
+void prefetch(const void* line) { _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T0); }
 
 }  // namespace
 

@@ -13,7 +13,15 @@ namespace hippograph {
 
 namespace {
 
-void accumulate(double* sums, const F64& terms) { store(sums, add(load(sums), terms)); }
+// Fetches what the loop will need kColumnsAhead entry columns later, and gives the place of this
+// one.
+std::int64_t entry_place(const SellSlices& slices, std::int64_t entry) {
+    const std::int64_t place = 16 * entry;
+    constexpr auto ahead = static_cast<std::int64_t>(16 * kColumnsAhead);
+    prefetch(slices.values + place + ahead);
+    prefetch(slices.columns + place + ahead);
+    return place;
+}
 
 void relax(const SellGraph& graph, const RelaxFactors& factors, const float* restart, float* u,
            std::int64_t first, std::int64_t last) {
@@ -24,8 +32,9 @@ void relax(const SellGraph& graph, const RelaxFactors& factors, const float* res
         F32 sum = broadcast(0.0F);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(load(slices.values + 16 * entry),
-                                    gather(u, slices.columns + 16 * entry)));
+            const std::int64_t place = entry_place(slices, entry);
+            sum =
+                add(sum, multiply(load(slices.values + place), gather(u, slices.columns + place)));
         }
         F32 target = multiply(sum, pull);
         if (restart != nullptr) target = add(target, load(restart));
@@ -41,7 +50,7 @@ F64 invert(const F64& degree, const F64& inverse) {
     return multiply(inverse, subtract(broadcast(2.0), multiply(degree, inverse)));
 }
 
-void certify(const SellGraph& graph, double pull, const double* restart, float* u,
+void certify(const SellGraph& graph, double pull, const double* restart, float* u, float* scores,
              std::int64_t first, std::int64_t last, CertifySums& sums) {
     const SellSlices& slices = graph.slices;
     F64 rounding = load(static_cast<const double*>(sums.rounding));
@@ -51,22 +60,24 @@ void certify(const SellGraph& graph, double pull, const double* restart, float* 
         F64 sum = broadcast(0.0);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(widen(load(slices.values + 16 * entry)),
-                                    widen(gather(u, slices.columns + 16 * entry))));
+            const std::int64_t place = entry_place(slices, entry);
+            sum = add(sum, multiply(widen(load(slices.values + place)),
+                                    widen(gather(u, slices.columns + place))));
         }
         F64 target = multiply(sum, broadcast(pull));
         if (restart != nullptr) target = add(target, load(restart));
         const F64 degree = load(graph.degrees + 16 * slice);
         float* const own = u + 16 * slice;
         const F64 old = widen(load(static_cast<const float*>(own)));
-        const F32 rounded =
-            narrow(multiply(target, invert(degree, widen(load(graph.inverse_degrees + 16 * slice)))));
+        const F32 rounded = narrow(
+            multiply(target, invert(degree, widen(load(graph.inverse_degrees + 16 * slice)))));
         store(own, rounded);
-        const F64 score = multiply(degree, widen(rounded));
-        rounding = add(rounding, absolute(subtract(target, score)));
-        change = add(change, multiply(widen(load(graph.late_shares + 16 * slice)),
-                                      absolute(subtract(score, multiply(degree, old)))));
-        mass = add(mass, score);
+        store(scores + 16 * slice, narrow(target));
+        const F64 late = widen(load(graph.late_shares + 16 * slice));
+        const F64 error = absolute(subtract(target, multiply(degree, widen(rounded))));
+        rounding = add(rounding, multiply(subtract(broadcast(1.0), late), error));
+        change = add(change, multiply(late, absolute(subtract(target, multiply(degree, old)))));
+        mass = add(mass, target);
     }
     store(sums.rounding, rounding);
     store(sums.change, change);
@@ -91,12 +102,10 @@ double long_row(const std::int32_t* columns, const float* values, const float* u
     return lanes[0];
 }
 
-void scores(const double* degrees, const float* u, const double* scales, float* results,
-            std::int64_t first, std::int64_t last) {
-    const F64 scale = broadcast(*scales);
+void scale_scores(double scale, float* scores, std::int64_t first, std::int64_t last) {
     for (std::int64_t place = 16 * first; place < 16 * last; place += 16) {
-        const F64 score = positive(multiply(load(degrees + place), widen(load(u + place))));
-        store(results + place, narrow(multiply(score, scale)));
+        const F64 score = positive(widen(load(static_cast<const float*>(scores + place))));
+        store(scores + place, narrow(multiply(score, broadcast(scale))));
     }
 }
 
@@ -106,8 +115,9 @@ void multiply_slices(const SellSlices& slices, const float* x, std::int64_t firs
         F64 sum = broadcast(0.0);
         for (std::int64_t entry = slices.offsets[slice]; entry < slices.offsets[slice + 1];
              ++entry) {
-            sum = add(sum, multiply(widen(load(slices.values + 16 * entry)),
-                                    widen(gather(x, slices.columns + 16 * entry))));
+            const std::int64_t place = entry_place(slices, entry);
+            sum = add(sum, multiply(widen(load(slices.values + place)),
+                                    widen(gather(x, slices.columns + place))));
         }
         store(products + 16 * (slice - first), sum);
     }

@@ -23,7 +23,6 @@ _HNSW_BUILD_BREADTH = 100
 _HNSW_SEED = 100
 _HNSW_QUERIES_PER_STEP = 4_096
 
-
 _NO_IDS = np.empty(0, dtype=np.int32)
 
 
@@ -35,7 +34,7 @@ class Candidates:
     second: NDArray[np.int32]
 
 
-def exact_candidates(
+def blocked_candidates(
     vectors: FloatVectors, floor: float, max_neighbors: int
 ) -> Iterator[tuple[Candidates, int]]:
     """Yield all pairs that may reach `floor` and a list of either side, and how many rows are done.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hippograph import kernels
 from hippograph.config import Settings
 from hippograph.graph import KnowledgeGraph, NodeNames
 from hippograph.indexing.assembly import Facts, build_edges, collect_facts
@@ -71,6 +72,7 @@ def build_graph(
         phrase_vectors=phrase_vectors,
         passage_vectors=passage_vectors,
         passage_keys=passage_keys,
+        phrase_codes=kernels.quantize_rows(phrase_vectors, num_threads=settings.num_threads),
     )
     return BuiltGraph(graph=graph, num_triples=facts.num_triples, num_nameless=facts.num_nameless)
 

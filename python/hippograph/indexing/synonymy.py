@@ -1,34 +1,38 @@
 """Pairs of phrases whose vectors are so alike that they may mean the same thing.
 
-The result is directed: row i lists what the search from phrase i found, most similar first. Both
-searches, exact and HNSW, only propose pairs; every similarity returned is one dot product summed
-in float64 and rounded to float32, so it does not depend on blocks, threads or the order of the
-two phrases, and comparing it with a threshold gives the same answer everywhere.
+The result is directed: row i lists what the search from phrase i found, most similar first. Every
+similarity is one dot product summed in float64 and rounded to float32, so it does not depend on
+threads or the order of the two phrases, and comparing it with a threshold gives the same answer
+everywhere. The exact search misses nothing (`kernels.neighbor_lists`).
 """
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hippograph import kernels
 from hippograph.config import NeighborSearch
 from hippograph.errors import InputError, MissingExtraError
-from hippograph.indexing.neighbor_search import Candidates, exact_candidates, hnsw_candidates
+from hippograph.indexing.neighbor_search import Candidates, blocked_candidates, hnsw_candidates
 from hippograph.protocols import FloatVectors, ProgressCallback
 
 #: Phrases from which "auto" takes HNSW. Seconds of one core at floor 0.6, up to 100 neighbours, on
-#: phrases of three question sets in 256 dimensions (exact, HNSW with one thread building):
-#: 16,000: 1.1, 7.0; 30,000: 3.4, 15; 60,000: 10, 35; 121,000: 54, 95, and on two cores 38, 56.
-#: One is quadratic, the other grows as about n^1.4: they meet a little above 200,000 phrases,
-#: and later on vectors without neighbourhoods to follow (250,000 synthetic, two cores: 183, 434).
-#: HNSW finds 99.98 % of the exact pairs at 16,000, 99.4 % at 121,000 (99.9 % of those over 0.8).
-EXACT_SEARCH_LIMIT = 200_000
+#: phrases of four question sets in 256 dimensions: 88,000 phrases: exact 4.6, HNSW 72, which finds
+#: 98.7 % of the pairs; 20,000: exact 0.26 (with AVX2 1.7), HNSW 12 (99.9 %). Exact search is
+#: quadratic and uses all cores; HNSW grows as about n^1.4 and is built by one. With AVX2 the two
+#: meet about here, with AVX-512 later: a million phrases are then an estimated 10 core-minutes.
+EXACT_SEARCH_LIMIT = 1_000_000
+#: The same without wide vectors, where the exact search is a matrix product of numpy's BLAS.
+PLAIN_EXACT_SEARCH_LIMIT = 200_000
 #: Pairs whose vectors are gathered at once for the final similarity (bounds memory).
-_PAIRS_PER_STEP = 8_192
+_PAIRS_PER_STEP = 65_536
 #: Proposed pairs kept before lists are cut to `max_neighbors` (bounds memory).
 _PAIRS_KEPT = 8_000_000
 #: How far unit rows may be from length 1: float32 rounding, with room to spare.
@@ -82,8 +86,7 @@ def find_synonyms(
         Phrases whose own list is made; the others can only be found. The published code lets only
         phrases with three ASCII letters or digits search.
     num_threads : int
-        Threads of the HNSW search, 0 = all cores. The exact search uses the threads of numpy's
-        BLAS. The result does not depend on either.
+        0 = all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress("synonymy", done, num_phrases).
 
@@ -101,20 +104,59 @@ def find_synonyms(
     vectors = _checked_vectors(vectors)
     _check_arguments(vectors, floor, max_neighbors, search, may_search)
     report = progress or _no_progress
+    report("synonymy", 0, len(vectors))
+    kept = _Kept(floor=floor, max_neighbors=max_neighbors, may_search=may_search)
+    if _search_to_use(search, len(vectors)) == "hnsw":
+        pairs = _by_proposals(
+            vectors, kept, partial(hnsw_candidates, num_threads=num_threads), report
+        )
+    elif kernels.simd_level() == "plain":
+        # The same lists: the byte kernel is made for wide vectors; BLAS has its own everywhere.
+        pairs = _by_proposals(vectors, kept, blocked_candidates, report)
+    else:
+        pairs = _by_kernel(vectors, kept, num_threads, report)
+    report("synonymy", len(vectors), len(vectors))
+    return pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """Which pairs are kept."""
+
+    floor: float
+    max_neighbors: int
+    may_search: NDArray[np.bool_] | None
+
+
+_Proposer: TypeAlias = Callable[[FloatVectors, float, int], Iterator[tuple[Candidates, int]]]
+
+
+def _by_kernel(
+    vectors: FloatVectors, kept: _Kept, num_threads: int, report: ProgressCallback
+) -> SynonymPairs:
+    pairs = kernels.neighbor_lists(
+        vectors,
+        floor=kept.floor,
+        max_neighbors=kept.max_neighbors,
+        listed=kept.may_search,
+        num_threads=num_threads,
+        progress=lambda done, total: report("synonymy", done, total),
+    )
+    return SynonymPairs(rows=pairs.rows, columns=pairs.columns, similarities=pairs.similarities)
+
+
+def _by_proposals(
+    vectors: FloatVectors, kept: _Kept, propose: _Proposer, report: ProgressCallback
+) -> SynonymPairs:
     # A zero row would pass a floor of 0 or less; it has no direction to be compared.
     usable = np.flatnonzero(vectors.any(axis=1)).astype(np.int32)
     compact = vectors if len(usable) == len(vectors) else vectors[usable]
-    report("synonymy", 0, len(vectors))
-    if _search_to_use(search, len(compact)) == "hnsw":
-        proposals = hnsw_candidates(compact, floor, max_neighbors, num_threads=num_threads)
-    else:
-        proposals = exact_candidates(compact, floor, max_neighbors)
-    kept = _Lists(compact, floor, max_neighbors, None if may_search is None else may_search[usable])
-    for candidates, done in proposals:
-        kept.add(candidates)
+    may_search = None if kept.may_search is None else kept.may_search[usable]
+    lists = _Lists(compact, kept.floor, kept.max_neighbors, may_search)
+    for candidates, done in propose(compact, kept.floor, kept.max_neighbors):
+        lists.add(candidates)
         report("synonymy", done, len(vectors))
-    pairs = kept.finished()
-    report("synonymy", len(vectors), len(vectors))
+    pairs = lists.finished()
     return SynonymPairs(
         rows=usable[pairs.rows], columns=usable[pairs.columns], similarities=pairs.similarities
     )
@@ -143,7 +185,7 @@ class _Lists:
         for start in range(0, len(candidates.first), _PAIRS_PER_STEP):
             first = candidates.first[start : start + _PAIRS_PER_STEP]
             second = candidates.second[start : start + _PAIRS_PER_STEP]
-            similarities = _similarities(self._vectors, first, second)
+            similarities = kernels.pair_similarities(self._vectors, first, second)
             passed = similarities >= self._floor
             self._keep(first[passed], second[passed], similarities[passed])
             self._keep(second[passed], first[passed], similarities[passed])
@@ -191,19 +233,10 @@ _NO_IDS = np.empty(0, dtype=np.int32)
 _NO_VALUES = np.empty(0, dtype=np.float32)
 
 
-def _similarities(
-    vectors: FloatVectors, first: NDArray[np.int32], second: NDArray[np.int32]
-) -> NDArray[np.float32]:
-    """Return the cosine of each pair of rows; the same for either order of a pair."""
-    left = vectors[first].astype(np.float64)
-    right = vectors[second].astype(np.float64)
-    products = np.einsum("ij,ij->i", left, right)
-    clipped: NDArray[np.float32] = np.clip(products, -1.0, 1.0).astype(np.float32)
-    return clipped
-
-
 def _search_to_use(search: NeighborSearch, num_phrases: int) -> Literal["exact", "hnsw"]:
-    if search == "exact" or (search == "auto" and num_phrases < EXACT_SEARCH_LIMIT):
+    is_plain = kernels.simd_level() == "plain"
+    limit = PLAIN_EXACT_SEARCH_LIMIT if is_plain else EXACT_SEARCH_LIMIT
+    if search == "exact" or (search == "auto" and num_phrases < limit):
         return "exact"
     if importlib.util.find_spec("hnswlib") is not None:
         return "hnsw"

@@ -10,6 +10,15 @@ from hippograph.kernels.exact import ColumnResult, ExactGraph, StartBatch
 from hippograph.kernels.graphs import build_edge_table, combine_weights
 from hippograph.kernels.matrices import SparseMatrix, Transition
 from hippograph.kernels.names import NameIndex, NameMatch
+from hippograph.kernels.neighbors import (
+    Int8Rows,
+    NearestRows,
+    NeighborPairs,
+    nearest_rows,
+    neighbor_lists,
+    pair_similarities,
+    quantize_rows,
+)
 from hippograph.kernels.processor import (
     SIMD_LEVELS,
     best_simd_level,
@@ -24,8 +33,9 @@ from hippograph.kernels.ranking import (
     rank_passages,
     top_k,
 )
-from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch
+from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch, SweepResult
 from hippograph.kernels.serving import ACCURACIES, Accuracy, Engine
+from hippograph.kernels.sweeps import SweepGraph
 
 __all__ = [
     "ACCURACIES",
@@ -35,22 +45,31 @@ __all__ = [
     "EdgeTable",
     "Engine",
     "ExactGraph",
+    "Int8Rows",
     "NameIndex",
     "NameMatch",
+    "NearestRows",
+    "NeighborPairs",
     "PprResult",
     "RankedBatch",
     "SeedBatch",
     "SparseMatrix",
     "StartBatch",
+    "SweepGraph",
+    "SweepResult",
     "Transition",
     "best_simd_level",
     "build_edge_table",
     "combine_weights",
     "limit_simd_level",
     "limited_simd",
+    "nearest_rows",
+    "neighbor_lists",
     "node_specificity",
+    "pair_similarities",
     "passage_scores",
     "personalized_pagerank",
+    "quantize_rows",
     "rank_passages",
     "simd_level",
     "top_k",

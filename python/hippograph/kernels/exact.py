@@ -102,9 +102,9 @@ class ExactGraph:
 
     Notes
     -----
-    Sweeps work in float32 and end with one in float64 that proves the error of its own result; where
-    float32 cannot prove `tolerance` (about 5e-8 / restart_probability), the query is solved in
-    float64. Same bytes for any `num_threads` and any SIMD level. Method and proof:
+    Sweeps work in float32 and end with one in float64 that proves the error of its own result;
+    where float32 cannot prove `tolerance` (about 4e-8 / restart_probability), the query is solved
+    in float64. Same bytes for any `num_threads` and any SIMD level. Method and proof:
     csrc/include/hippograph/exact_solver.hpp.
     """
 
@@ -187,14 +187,17 @@ class ExactGraph:
         InputError
             Names the query and seed, or the value, that is wrong.
         """
+        arguments = (
+            *_seed_arrays(seeds),
+            *_start_arrays(starts),
+            as_count(k, "k", least=1),
+            _core.TieOrder.descending if descending_ties else _core.TieOrder.ascending,
+            _precision(precision),
+            *_options(restart_probability, tolerance, max_iterations, num_threads),
+        )
         with kernel_errors():
             passages, scores, num_reached, iterations, bounds, converged = self._handle.rank(
-                *_seed_arrays(seeds),
-                *_start_arrays(starts),
-                as_count(k, "k", least=1),
-                _core.TieOrder.descending if descending_ties else _core.TieOrder.ascending,
-                _precision(precision),
-                *_options(restart_probability, tolerance, max_iterations, num_threads),
+                *arguments
             )
         return RankedBatch(
             passages=passages,
@@ -217,13 +220,14 @@ class ExactGraph:
         starts: StartBatch | None = None,
     ) -> PprResult:
         """Return node scores, float64 (q, num_nodes), with their proven bounds; see `rank`."""
+        arguments = (
+            *_seed_arrays(seeds),
+            *_start_arrays(starts),
+            _precision(precision),
+            *_options(restart_probability, tolerance, max_iterations, num_threads),
+        )
         with kernel_errors():
-            scores, iterations, bounds, converged = self._handle.scores(
-                *_seed_arrays(seeds),
-                *_start_arrays(starts),
-                _precision(precision),
-                *_options(restart_probability, tolerance, max_iterations, num_threads),
-            )
+            scores, iterations, bounds, converged = self._handle.scores(*arguments)
         return PprResult(
             scores=scores, iterations=iterations, error_bound=bounds, converged=converged
         )

@@ -19,7 +19,7 @@ from hippograph.kernels.compiled import _core
 from hippograph.kernels.matrices import SparseMatrix
 from hippograph.kernels.records import Combination, EdgeTable, IntArray, WeightArray
 
-_COMBINATIONS = {
+COMBINATIONS = {
     "sum": _core.EdgeCombination.sum,
     "max": _core.EdgeCombination.max,
     "overwrite": _core.EdgeCombination.overwrite,
@@ -95,10 +95,7 @@ def combine_weights(
     Edges of weight 0 are left out. `use_synonymy=False` leaves every s at 0.
     """
     expect(table, EdgeTable, "table")
-    if combination not in _COMBINATIONS:
-        raise InputError(
-            f"unknown combination {combination!r}; choose one of {', '.join(_COMBINATIONS)}"
-        )
+    check_combination(combination)
     with kernel_errors():
         offsets, columns, values = _core.combine_weights(
             as_ids(table.offsets, "offsets", np.int64),
@@ -106,13 +103,21 @@ def combine_weights(
             as_floats(table.relation, "relation", np.float32),
             as_floats(table.synonymy, "synonymy", np.float32),
             as_floats(table.context, "context", np.float32),
-            _COMBINATIONS[combination],
+            COMBINATIONS[combination],
             as_number(synonymy_threshold, "synonymy_threshold"),
             bool(use_synonymy),
         )
     return SparseMatrix(
         read_only(offsets), read_only(columns), read_only(values), num_columns=table.num_nodes
     )
+
+
+def check_combination(combination: str) -> None:
+    """Raise InputError for an unknown rule, naming those there are."""
+    if combination not in COMBINATIONS:
+        raise InputError(
+            f"unknown combination {combination!r}; choose one of {', '.join(COMBINATIONS)}"
+        )
 
 
 def _or_none(values: ArrayLike | None) -> ArrayLike:

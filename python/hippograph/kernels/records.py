@@ -119,3 +119,29 @@ class RankedBatch:
     converged: BoolArray
     edges_followed: OffsetArray | None = None
     pushed: BoolArray | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SweepResult:
+    """The best passages of q queries under t thresholds and r restart probabilities.
+
+    Attributes
+    ----------
+    passages : int32 (t, r, q, k)
+        Best first. Passages with score 0 fill up, in tie order.
+    scores : float64 (t, r, q, k)
+    num_terms : int32 (t, r, q)
+        Chebyshev vectors that were added up.
+    error_bounds : float64 (t, r, q)
+        Of the node scores, in L1: a proven bound on what the series leaves out, plus an estimate,
+        not a proof, of what rounding does (about 1e-6 at most in single precision on graphs of
+        phrases; more where degrees span many orders of magnitude, which the estimate follows).
+    converged : bool (t, r, q)
+        What the series leaves out is at most the tolerance.
+    """
+
+    passages: IntArray
+    scores: ScoreArray
+    num_terms: IntArray
+    error_bounds: ScoreArray
+    converged: BoolArray

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hippograph.config import Normalizer
 from hippograph.encoding import encode_texts
 from hippograph.graph import KnowledgeGraph, normalize_phrase
 from hippograph.protocols import Encoder
-
-#: Rows of the phrase matrix multiplied at once: bounds the memory of many queries x many nodes.
-_BLOCK_ROWS = 1 << 16
+from hippograph.retrieval.nearest import nearest_phrases
 
 
 class Link(NamedTuple):
@@ -78,21 +73,11 @@ def _nearest_nodes(
 ) -> dict[str, tuple[int, float]]:
     if not names or graph.num_nodes == 0:
         return {}
-    vectors = encode_texts(encoder(), names)
-    best = np.full(len(names), -np.inf, dtype=np.float32)
-    best_ids = np.zeros(len(names), dtype=np.int64)
-    for start in range(0, graph.num_nodes, _BLOCK_ROWS):
-        block = graph.phrase_vectors[start : start + _BLOCK_ROWS]
-        similarities = np.where(_has_direction(block), vectors @ block.T, -np.inf)
-        ids = similarities.argmax(axis=1)
-        values = np.take_along_axis(similarities, ids[:, None], axis=1)[:, 0]
-        better = values > best
-        best[better] = values[better]
-        best_ids[better] = ids[better] + start
-    usable = _has_direction(vectors) & np.isfinite(best)
-    return {name: (int(best_ids[i]), float(best[i])) for i, name in enumerate(names) if usable[i]}
-
-
-def _has_direction(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """False for zero rows, which stand for texts the encoder cannot represent."""
-    return np.asarray(vectors.any(axis=1), dtype=np.bool_)
+    found = nearest_phrases(graph, encode_texts(encoder(), names))
+    return {
+        name: (int(node_id), float(similarity))
+        for name, node_id, similarity, number in zip(
+            names, found.ids[:, 0], found.similarities[:, 0], found.num_found, strict=True
+        )
+        if number
+    }
