@@ -1,8 +1,9 @@
 #include "hippograph/forward_cache.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace hippograph {
@@ -31,15 +32,26 @@ std::vector<Rank> nodes_with_most_neighbors(const LayoutView<Word>& layout,
     return nodes;
 }
 
+// Edges that no push of a sound layout follows: several times those of a dense solve to the same
+// threshold. Damaged weights may let mass grow with each push, which would never end.
+std::int64_t edges_at_most(std::size_t num_words, const ForwardOptions& options) {
+    const double kept = 1.0 - double{options.restart_probability};
+    const double rounds = kept > 0.0 ? std::log(double{options.threshold}) / std::log(kept) : 0.0;
+    return static_cast<std::int64_t>(4.0 * (rounds + 10.0) * static_cast<double>(num_words));
+}
+
 template <typename Word>
 struct Worker {
-    explicit Worker(const LayoutView<Word>& layout) : push(layout) {}
+    explicit Worker(const LayoutView<Word>& layout)
+        : push(layout), num_words(layout.node_words.size()) {}
 
     std::vector<Entry> largest_scores(Rank node, const SketchView& sketch,
                                       const ForwardOptions& options) {
         push.start(options.restart_probability);
         push.add_residual(static_cast<std::size_t>(node), 1.0F);
-        (void)push.push_down_to(options.threshold, std::numeric_limits<std::int64_t>::max());
+        if (!push.push_down_to(options.threshold, edges_at_most(num_words, options))) {
+            throw std::invalid_argument("the serving layout is damaged: a push does not end");
+        }
         correction.apply(sketch, options.restart_probability, push);
         std::vector<Entry> entries;
         for (const std::uint32_t rank : push.touched()) {
@@ -57,6 +69,7 @@ struct Worker {
     }
 
     LocalPush<Word> push;
+    std::size_t num_words;
     HubCorrection<Word> correction;
 };
 

@@ -35,6 +35,8 @@ def make_frozen(kind: type[_Value], count: int, **columns: Iterable[Any]) -> lis
     setters = _setters(cast("Hashable", kind))
     if setters.keys() != columns.keys():
         raise TypeError(f"{kind.__name__} has the fields {', '.join(setters)}")
+    if count == 1:  # then its constructor is the faster way
+        return [kind(**{name: next(iter(values)) for name, values in columns.items()})]
     made: list[_Value] = list(map(object.__new__, repeat(kind, count)))
     for name, values in columns.items():
         deque(map(setters[name], made, values), maxlen=0)

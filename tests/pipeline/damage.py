@@ -11,6 +11,7 @@ import hashlib
 import json
 import pathlib
 import random
+import resource
 import shutil
 import sys
 import time
@@ -22,6 +23,7 @@ import numpy as np
 import hippograph
 from tests.fakes import HashEncoder, ScriptedExtractor
 
+_MAX_BYTES = 4 << 30  # a size read from a damaged file must not fill the machine
 DTYPES = ("<i4", "<i8", "<u4", "<u8", "<f4", "<f8", "|u1", "<u2")
 
 
@@ -111,6 +113,7 @@ def damage(path: pathlib.Path, name: str, rng: random.Random) -> None:
 
 def main() -> None:
     faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
     source, rounds, rng = pathlib.Path(sys.argv[1]), int(sys.argv[2]), random.Random(sys.argv[3])
     [directory] = (source / "snapshots").iterdir()
     names = sorted(

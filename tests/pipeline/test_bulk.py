@@ -25,6 +25,18 @@ def test_equal_to_constructed_and_frozen() -> None:
         made[0].rank = 7  # type: ignore[misc]
 
 
+def test_one_and_none() -> None:
+    columns = {"entity": "e", "node": "n", "node_id": 3, "similarity": 1.0, "weight": 0.5}
+    (one,) = make_frozen(
+        LinkedNode,
+        1,
+        exact=iter([True]),
+        **{name: repeat(value) for name, value in columns.items()},
+    )
+    assert one == LinkedNode(exact=True, **columns)  # type: ignore[arg-type]
+    assert make_frozen(LinkedNode, 0, exact=[], **dict.fromkeys(columns, ())) == []
+
+
 def test_every_field_must_be_given() -> None:
     with pytest.raises(TypeError, match="LinkedNode has the fields entity, node, node_id"):
         make_frozen(LinkedNode, 1, entity=["a"])

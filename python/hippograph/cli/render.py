@@ -129,10 +129,10 @@ def _how(trace: RetrievalTrace) -> str:
 def _solver(trace: RetrievalTrace) -> str:
     parts = [f"score: {_SCORES.get(trace.score_kind, trace.score_kind)}"]
     if trace.kernel:
-        how = {"push": "local push", "solve": f"solved in {trace.iterations} steps"}[trace.kernel]
+        how = {"push": "local push", "solve": f"{trace.iterations} steps"}[trace.kernel]
         state = "" if trace.converged else ", NOT converged"
         parts.append(f"PageRank: {how}, L1 error at most {trace.error_bound:.1e}{state}")
-        parts.append(f"{count(trace.num_reached, 'passage', 'passages')} of these reached")
+        parts.append(f"{count(trace.num_reached, 'passage', 'passages')} reached")
     return "; ".join(parts)
 
 

@@ -129,8 +129,8 @@ class Ranker:
             raise
         except (ValueError, IndexError) as error:  # the caller's values were checked before
             raise self._damaged(str(error)) from None
-        passages = ranked.passages
-        if passages.min() < 0 or passages.max() >= self._graph.num_passages:
+        # Read without a sign, an id below 0 is too large as well.
+        if ranked.passages.view(np.uint32).max() >= self._graph.num_passages:
             raise self._damaged("the serving layout names a passage that there is not")
         return ranked
 
