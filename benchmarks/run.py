@@ -82,7 +82,6 @@ def prepare(size: str) -> Context:
 
 def run(context: Context, results: pathlib.Path) -> dict[str, object]:
     """Go through all stages; each says what it is doing on the error stream."""
-    plan, workload = context.plan, context.workload
     limits = stage("limits of the machine", measure_limits)
     result: dict[str, object] = {
         "machine": describe(*PACKAGES) | {"load_before": os.getloadavg()[0]},
@@ -94,20 +93,32 @@ def run(context: Context, results: pathlib.Path) -> dict[str, object]:
         "limits": limits,
         **headline(context, limits),
     }
-    if plan.passage_seed_queries:
-        result["passage_seeds"] = stage("passage seeds", lambda: passage_seeds.measure(context))
-    if plan.sweep:
-        result["sweep"] = stage("sweep", lambda: sweep.measure(workload))
-    if plan.synonymy_rows:
-        result["synonymy"] = stage("synonymy", lambda: synonymy.run_apart(plan.synonymy_rows))
-    if plan.real_graph:
-        result["real_graph"] = stage("real graph", lambda: real_graph.measure(context, SHARED_DATA))
-    if plan.memory_calls:
-        result["memory_calls"] = stage(
-            "a memory's calls", lambda: memory_calls.measure(context.size, SCRATCH)
-        )
+    keep(result)
+    print("\n".join(table(result)), file=sys.stderr, flush=True)
+    for name, work in further_stages(context).items():
+        result[name] = stage(name.replace("_", " "), work)
+        keep(result)
     result["growth"] = growth.exponents(growth.newest_by_size(results) | {context.size: result})
     return result
+
+
+def further_stages(context: Context) -> dict[str, Callable[[], object]]:
+    """Return what is measured at this size beside the engine's own figures."""
+    plan = context.plan
+    chosen = {
+        "passage_seeds": (plan.passage_seed_queries, lambda: passage_seeds.measure(context)),
+        "sweep": (plan.sweep, lambda: sweep.measure(context.workload)),
+        "synonymy": (plan.synonymy_rows, lambda: synonymy.run_apart(plan.synonymy_rows)),
+        "real_graph": (plan.real_graph, lambda: real_graph.measure(context, SHARED_DATA)),
+        "memory_calls": (plan.memory_calls, lambda: memory_calls.measure(context.size, SCRATCH)),
+    }
+    return {name: work for name, (wanted, work) in chosen.items() if wanted}
+
+
+def keep(result: dict) -> None:
+    """Write what there is so far under build/: a run that is cut short has not been in vain."""
+    path = SCRATCH / f"engine-{result['size']}-unfinished.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def headline(context: Context, limits: dict[str, object]) -> dict[str, object]:
@@ -159,6 +170,7 @@ def write(result: dict, folder: pathlib.Path) -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"engine-{result['size']}-{result['machine']['date']}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (SCRATCH / f"engine-{result['size']}-unfinished.json").unlink()
     return path
 
 
