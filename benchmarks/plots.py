@@ -9,11 +9,13 @@ import argparse
 import pathlib
 
 import matplotlib as mpl
+import numpy as np
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from machine import RESULTS
 from stages.growth import newest_by_size
@@ -21,10 +23,15 @@ from stages.summary import OURS
 
 COLOURS = {"fast": "#b2182b", "tight": "#d6604d", "exact": "#f4a582"}
 PEER_COLOURS = {
-    "igraph": "#053061", "numba": "#2166ac", "numba-1t": "#4393c3", "scipy-f32": "#1b7837",
-    "scipy-f64": "#5aae61", "networkit": "#762a83", "networkit-1e-8": "#9970ab",
-    "sknetwork": "#8c510a", "networkx": "#555555",
-}  # fmt: skip
+    "igraph": "#053061",
+    "numba": "#2166ac",
+    "scipy-f32": "#1b7837",
+    "networkit": "#762a83",
+    "sknetwork": "#8c510a",
+    "networkx": "#555555",
+}
+MARKERS = dict(zip((*COLOURS, *PEER_COLOURS), "ooosDv^P*", strict=True))
+LEAST_MISSED = 1e-4  # "none missed" has no place on a logarithmic axis: it is drawn here
 STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -71,34 +78,49 @@ def latency_by_size(results: dict[str, dict]) -> Figure:
     lines: dict[str, list[tuple[int, float]]] = {}
     for result in results.values():
         for name, times in result["latency"]["different_queries"].items():
-            if name in COLOURS or name in PEER_COLOURS:
+            if name in MARKERS:
                 lines.setdefault(name, []).append((result["graph"]["passages"], times["p50_ms"]))
     for name, points in lines.items():
-        style = {"linewidth": 2.4, "marker": "o"} if name in OURS else {"marker": "s"}
-        axes.plot(*zip(*points, strict=True), color=colour(name), markersize=5, **style)
+        axes.plot(
+            *zip(*points, strict=True), color=colour(name), marker=MARKERS[name], markersize=6,
+            linewidth=2.4 if name in OURS else 1.4,
+        )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(as_duration))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     label_ends(axes, {name: points[-1] for name, points in lines.items()})
     axes.set_xlabel("passages")
-    axes.set_ylabel("median milliseconds a query, end to end to 20 passages")
+    axes.set_ylabel("median time of a query, end to end to 20 passages")
     axes.set_title("Latency against corpus size", loc="left", fontweight="bold")
     return figure
 
 
+def as_duration(milliseconds: float, _position: int) -> str:
+    """Return "0.1 ms", "10 ms", "10 s"."""
+    return f"{milliseconds:g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:g} s"
+
+
 def label_ends(axes: Axes, ends: dict[str, tuple[int, float]]) -> None:
-    """Write names right of the last points, moved apart where they would overlap."""
-    axes.margins(x=0.08)
+    """Write names right of the last points, in their order, moved apart around their places."""
     low, high = axes.get_ylim()
-    step = (high / low) ** 0.042  # a line of text, as a factor on the logarithmic axis
-    lowest = 0.0
+    step = np.log(high / low) * 0.043  # a line of text on the logarithmic axis
     right = max(x for x, _ in ends.values())
-    for name, (_, y) in sorted(ends.items(), key=lambda item: item[1][1]):
-        place = max(y, lowest * step)
-        lowest = place
+    for name in ends.keys() - {name for name, (x, _) in ends.items() if x == right}:
         axes.annotate(
-            name, xy=(right, place), xytext=(10, 0), textcoords="offset points", va="center",
+            name, ends[name], xytext=(4, 6), textcoords="offset points", color=colour(name)
+        )
+    names = sorted((n for n in ends if ends[n][0] == right), key=lambda name: ends[name][1])
+    places = np.log([ends[name][1] for name in names])
+    for _ in range(200):  # push neighbours apart until none overlap
+        short = np.maximum(step - np.diff(places), 0.0) / 2.0
+        places[:-1] -= short
+        places[1:] += short
+    for name, place in zip(names, places, strict=True):
+        axes.annotate(
+            name, xy=ends[name], xytext=(right * 1.35, np.exp(place)), va="center",
             color=colour(name), fontweight="bold" if name in OURS else "normal",
-            annotation_clip=False,
+            annotation_clip=False, arrowprops={"arrowstyle": "-", "color": colour(name), "lw": 0.6},
         )  # fmt: skip
 
 
@@ -119,8 +141,9 @@ def latency_tail(results: dict[str, dict]) -> Figure:
                     color=colour(name), label=name,
                 )  # fmt: skip
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(as_duration))
         axes.set_title(f"{size}: {result['graph']['passages']:,} passages", loc="left")
-    panels[0][0].set_ylabel("milliseconds a query")
+    panels[0][0].set_ylabel("time of a query")
     panels[0][-1].legend(frameon=False)
     figure.suptitle("Tail of the latency, hub seeds included", x=0.01, ha="left", weight="bold")
     return figure
@@ -129,42 +152,38 @@ def latency_tail(results: dict[str, dict]) -> Figure:
 def quality_by_time(results: dict[str, dict]) -> Figure:
     """Share of the right 20 passages that is missed, against the median time."""
     figure, panels = plt.subplots(
-        1, len(results), figsize=(4.2 * len(results) + 1, 4.4), sharey=True, squeeze=False,
+        1, len(results), figsize=(3.8 * len(results) + 1.8, 4.2), sharey=True, squeeze=False,
         layout="constrained",
     )  # fmt: skip
-    floor = 1e-4  # "none missed" has no place on a logarithmic axis
+    handles = {}
     for axes, (size, result) in zip(panels[0], results.items(), strict=True):
         for name, times in result["latency"]["different_queries"].items():
-            if name not in COLOURS and name not in PEER_COLOURS:
-                continue
-            missed = max(floor, 1.0 - result["verification"][name]["overlap_at_20"])
-            point = (times["p50_ms"], missed)
-            axes.scatter(*point, s=60 if name in OURS else 36, color=colour(name), zorder=3)
+            if name in MARKERS:
+                missed = 1.0 - result["verification"][name]["overlap_at_20"]
+                handles[name] = axes.scatter(
+                    times["p50_ms"], max(LEAST_MISSED, missed), s=70, color=colour(name),
+                    marker=MARKERS[name], zorder=3, label=name, alpha=0.9,
+                )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
-        label_points(axes, result, floor)
+        axes.xaxis.set_major_formatter(FuncFormatter(as_duration))
+        axes.tick_params(axis="x", labelrotation=30)
         axes.axhline(0.01, color="#888888", linewidth=0.8, linestyle="--")
-        axes.set_ylim(floor / 8, 1.0)
+        axes.set_ylim(LEAST_MISSED / 2, 1.0)
         axes.set_title(f"{size}: {result['graph']['passages']:,} passages", loc="left")
-        axes.set_xlabel("median milliseconds a query")
-    panels[0][0].set_ylabel("missed of the right 20 passages (lowest row: none)")
-    figure.suptitle("Quality against time", x=0.01, ha="left", weight="bold")
+        axes.set_xlabel("median time of a query")
+    panels[0][0].yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: "none" if value <= LEAST_MISSED else f"{value:.3g}")
+    )
+    panels[0][0].set_ylabel("missed share of the right 20 passages")
+    figure.legend(
+        handles=[handles[name] for name in MARKERS if name in handles], frameon=False,
+        loc="outside right upper",
+    )  # fmt: skip
+    figure.suptitle(
+        "Quality against time (dashed: what fast promises)", x=0.01, ha="left", weight="bold"
+    )
     return figure
-
-
-def label_points(axes: Axes, result: dict, floor: float) -> None:
-    """Name the points; those in the lowest row are turned, so that they do not overlap."""
-    for name, times in result["latency"]["different_queries"].items():
-        if name not in COLOURS and name not in PEER_COLOURS:
-            continue
-        missed = 1.0 - result["verification"][name]["overlap_at_20"]
-        is_low = missed <= floor
-        axes.annotate(
-            name, (times["p50_ms"], max(missed, floor)), textcoords="offset points",
-            xytext=(0, -8) if is_low else (6, 4), rotation=-60 if is_low else 0,
-            va="top" if is_low else "bottom", ha="left", fontsize=8, color=colour(name),
-            fontweight="bold" if name in OURS else "normal", rotation_mode="anchor",
-        )  # fmt: skip
 
 
 def colour(name: str) -> str:

@@ -18,7 +18,6 @@ from collections.abc import Callable
 
 from graphs import cache
 from graphs.queries import HELD_OUT_SEED, TIMING_SEED, draw_queries, natural_hub_share
-from hippograph import kernels
 from limits import measure_limits
 from machine import RESULTS, ROOT, SHARED_DATA, describe
 from stages import (
@@ -97,9 +96,9 @@ def run(context: Context, results: pathlib.Path) -> dict[str, object]:
     }
     if plan.passage_seed_queries:
         result["passage_seeds"] = stage("passage seeds", lambda: passage_seeds.measure(context))
-    if plan.sweep and hasattr(kernels, "SweepGraph"):
+    if plan.sweep:
         result["sweep"] = stage("sweep", lambda: sweep.measure(workload))
-    if plan.synonymy_rows and hasattr(kernels, "neighbor_lists"):
+    if plan.synonymy_rows:
         result["synonymy"] = stage("synonymy", lambda: synonymy.run_apart(plan.synonymy_rows))
     if plan.real_graph:
         result["real_graph"] = stage("real graph", lambda: real_graph.measure(context, SHARED_DATA))

@@ -41,7 +41,7 @@ PLANS = {
         sweep=True, real_graph=True, memory_calls=True,
     ),
     "M": Plan(
-        held_out=240, verify_seconds=20, timing_queries=10_000, rounds=6, slice_seconds=0.4,
+        held_out=240, verify_seconds=10, timing_queries=10_000, rounds=6, slice_seconds=0.4,
         batch_queries=4_000, passage_seed_queries=200, synonymy_rows=90_000,
     ),
     "L": Plan(

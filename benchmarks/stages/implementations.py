@@ -43,6 +43,7 @@ def set_up_peers(
             continue
         try:
             build = peer_class(name)
+            gc.collect()
             before = resident_bytes()
             seconds, peer = timed(lambda build=build: build(
                 workload, restart=RESTART, tolerance=TOLERANCE
@@ -55,7 +56,10 @@ def set_up_peers(
         facts[name] = {
             "threads": peer.threads,
             "build_seconds": round(seconds, 3),
-            "resident_bytes_per_edge": round((resident_bytes() - before) / workload.num_edges, 1),
+            # Below zero where the system took back what was freed before.
+            "resident_bytes_per_edge": round(
+                max(0, resident_bytes() - before) / workload.num_edges, 1
+            ),
         }
     return peers, facts
 
