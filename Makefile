@@ -3,7 +3,8 @@
 #   make demo    index the bundled corpus and answer its multi-hop questions
 #   make test    build everything and run all tests (C++ and Python, sanitizer builds included)
 #   make check   format, lint, types, warnings as errors
-#   make bench   benchmarks against peers
+#   make bench   the engine against its peers on one size of graph: make bench SIZE=S|M|L
+#   make bench-kernels  single kernels, with pytest-benchmark
 #   make format  rewrite sources in the project's format
 #   make clean   remove everything that the targets above made
 
@@ -18,7 +19,7 @@ TORCH := torch==2.13.0
 NATIVE_SOURCES := CMakeLists.txt $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 CXX_SOURCES := $(shell find csrc tests/cpp -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: demo test test-python test-cpp check bench format clean
+.PHONY: demo test test-python test-cpp check bench bench-kernels format clean
 
 demo: $(STAMPS)/offline
 	$(BIN)/hippograph demo
@@ -45,12 +46,16 @@ format: $(STAMPS)/check
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(CXX_SOURCES)
 
-bench: $(STAMPS)/test
-	@mkdir -p build
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest benchmarks --rootdir benchmarks \
+SIZE ?= S
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+bench: $(STAMPS)/bench
+	@$(ONE_THREAD) $(BIN)/python benchmarks/run.py --size $(SIZE) $(ARGS)
+
+bench-kernels: $(STAMPS)/bench
+	$(ONE_THREAD) $(BIN)/python -m pytest benchmarks --rootdir benchmarks \
 	  -o python_files='bench_*.py' -o pythonpath=benchmarks --benchmark-only \
-	  --benchmark-columns=median,iqr,rounds --benchmark-json=build/rank.json $(ARGS)
-	$(BIN)/python benchmarks/collect.py build/rank.json
+	  --benchmark-columns=median,iqr,rounds $(ARGS)
 
 clean:
 	rm -rf $(VENV) build
@@ -80,4 +85,8 @@ $(STAMPS)/test: $(STAMPS)/offline
 
 $(STAMPS)/check: $(STAMPS)/test
 	$(PIP) --group check
+	@touch $@
+
+$(STAMPS)/bench: $(STAMPS)/test
+	$(PIP) --group bench
 	@touch $@

@@ -1,9 +1,6 @@
-"""Query latency, end to end to the best 20 passages, ours beside the peers on the same arrays.
+"""One query to its 20 best passages, ours beside the peers; for the full picture `make bench`.
 
-    make bench                      # all
-    make bench ARGS='-k musique'    # one graph
-
-Each answer is compared with ours before it is timed. The real graph is used where its data is.
+make bench-kernels ARGS='-k musique'
 """
 
 from __future__ import annotations
@@ -12,43 +9,44 @@ import itertools
 
 import pytest
 
-from machine import SHARED_DATA
-from peers import PEERS, HippographPpr
-from workloads import Workload, musique_train, power_law
+from answers import overlap_and_regret, solve
+from graphs import cache
+from graphs.musique import musique_train
+from graphs.queries import TIMING_SEED, Queries, draw_queries
+from graphs.workload import Workload
+from machine import ROOT, SHARED_DATA
+from stages.context import TOLERANCE, K
+from stages.implementations import peer_class, set_up_ours
+from stages.summary import OURS
 
-TOLERANCE = 1e-6
-K = 20
+SLOW = {"networkx": 5}  # rounds
 
 
-@pytest.fixture(scope="session", params=["musique-train", "powerlaw-16k", "powerlaw-92k"])
-def workload(request: pytest.FixtureRequest) -> Workload:
+@pytest.fixture(scope="session", params=["musique-train", "S"])
+def workload(request: pytest.FixtureRequest) -> tuple[Workload, Queries]:
     if request.param == "musique-train":
         if not SHARED_DATA.is_dir():
             pytest.skip("evaluation data not found: no folder shared/data beside the checkout")
         return musique_train(SHARED_DATA)
-    if request.param == "powerlaw-16k":
-        return power_law(16_000, 23_000, 1_900)
-    return power_law(92_000, 280_000, 11_600)
+    graph, _ = cache.load("S", ROOT / "build" / "bench")
+    return graph, draw_queries(graph, 100, seed=TIMING_SEED)
 
 
 @pytest.mark.parametrize("restart", [0.15, 0.5])
-@pytest.mark.parametrize("peer", PEERS, ids=[peer.name for peer in PEERS])
-def test_rank(benchmark, workload: Workload, peer, restart: float) -> None:
+@pytest.mark.parametrize("name", ["fast", "tight", "exact", "scipy-f32", "igraph", "networkx"])
+def test_rank(benchmark, workload: tuple[Workload, Queries], name: str, restart: float) -> None:
     """`rank[...]`: one query to its 20 best passages, one thread."""
-    benchmark.group = f"rank[graph={workload.name},restart={restart},threads=1]"
-    ranker = peer(workload.weights, workload.occurrences, restart=restart, tolerance=TOLERANCE)
-    ours = HippographPpr(
-        workload.weights, workload.occurrences, restart=restart, tolerance=TOLERANCE
-    )
-    for nodes in workload.queries[:3]:
-        weights = workload.seed_weights(nodes)
-        overlap = set(ranker.rank(nodes, weights, K)) & set(ours.rank(nodes, weights, K))
-        assert len(overlap) >= K - 2  # ties at the cut may differ
-    queries = itertools.cycle(workload.queries)
-
-    def one_query() -> None:
-        nodes = next(queries)
-        ranker.rank(nodes, workload.seed_weights(nodes), K)
-
-    rounds = 5 if peer.name == "networkx" else 30
-    benchmark.pedantic(one_query, rounds=rounds, warmup_rounds=1)
+    graph, queries = workload
+    benchmark.group = f"rank[graph={graph.name},restart={restart},threads=1]"
+    if name in OURS:
+        side = set_up_ours(graph, restart).sides[name]
+    else:
+        side = peer_class(name)(graph, restart=restart, tolerance=TOLERANCE)
+    for truth in solve(graph, queries.take(0, 3), restart=restart):
+        passages = side.rank(*queries.seeds(truth.query), K)
+        assert overlap_and_regret(truth, passages, K)[0] >= 0.85
+    turns = itertools.cycle(range(len(queries)))
+    benchmark.pedantic(
+        lambda: side.rank(*queries.seeds(next(turns)), K),
+        rounds=SLOW.get(name, 30), warmup_rounds=1,
+    )  # fmt: skip

@@ -1,13 +1,4 @@
-"""One adapter per competitor, each a class with `name` and `rank(nodes, weights, k)`.
+"""One adapter per competitor, all with the signature of `peers.base.Peer`.
 
-`rank` goes all the way: Personalized PageRank, passage scores, best k passages. `RESTART` is ours;
-libraries that speak of damping get 1 - restart.
+The libraries are imported by their adapters alone, so that one that is missing costs nothing else.
 """
-
-from peers.hippograph_ppr import HippographPpr
-from peers.igraph_ppr import IgraphPpr
-from peers.networkx_ppr import NetworkxPpr
-from peers.scipy_ppr import ScipyPpr
-
-PEERS = (HippographPpr, ScipyPpr, IgraphPpr, NetworkxPpr)
-__all__ = ["PEERS", "HippographPpr", "IgraphPpr", "NetworkxPpr", "ScipyPpr"]

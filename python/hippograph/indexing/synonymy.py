@@ -26,8 +26,8 @@ from hippograph.protocols import FloatVectors, ProgressCallback
 #: Phrases from which "auto" takes HNSW. Seconds of one core at floor 0.6, up to 100 neighbours, on
 #: phrases of four question sets in 256 dimensions: 88,000 phrases: exact 4.6, HNSW 72, which finds
 #: 98.7 % of the pairs; 20,000: exact 0.26 (with AVX2 1.7), HNSW 12 (99.9 %). Exact search is
-#: quadratic and uses all cores; HNSW grows as about n^1.4 and is built by one. With AVX2 the two
-#: meet about here, with AVX-512 later: a million phrases are then an estimated 10 core-minutes.
+#: quadratic and uses all cores; HNSW grew as about n^1.4 (16,000 to 121,000) and is built by one.
+#: Extrapolated, not run: with AVX2 they meet somewhere below a million phrases, with AVX-512 above.
 EXACT_SEARCH_LIMIT = 1_000_000
 #: The same without wide vectors, where the exact search is a matrix product of numpy's BLAS.
 PLAIN_EXACT_SEARCH_LIMIT = 200_000
