@@ -87,6 +87,31 @@ py::tuple rank_served(const ServingEngine<Word>& engine, const In<EdgeOffset>& s
 }
 
 template <typename Word>
+py::tuple push_only(const ServingEngine<Word>& engine, const In<EdgeOffset>& seed_offsets,
+                    const In<NodeId>& seed_nodes, const In<Score>& seed_weights,
+                    double restart_probability, double threshold, std::uint32_t forward_entries,
+                    std::int64_t most_edges, int num_threads) {
+    const SeedView seeds{.offsets = as_span(seed_offsets, "seed offsets"),
+                         .nodes = as_span(seed_nodes, "seed nodes"),
+                         .weights = as_span(seed_weights, "seed weights")};
+    const ServingOptions options{.k = 1,
+                                 .ties = TieOrder::ascending,
+                                 .restart_probability = restart_probability,
+                                 .threshold = threshold,
+                                 .forward_entries = forward_entries,
+                                 .most_edges = most_edges,
+                                 .num_threads = num_threads};
+    const CheckInterrupt check = interrupt_check();
+    PushedScores pushed;
+    {
+        const WithoutGil nogil;
+        pushed = engine.push(seeds, options, check);
+    }
+    return py::make_tuple(to_array(std::move(pushed.offsets)), to_array(std::move(pushed.ranks)),
+                          to_array(std::move(pushed.scores)), to_array(std::move(pushed.missing)));
+}
+
+template <typename Word>
 py::array_t<std::uint16_t> empty_shares(const ServingEngine<Word>& engine, py::ssize_t num_hubs) {
     py::array_t<std::uint16_t> shares(
         {static_cast<py::ssize_t>(engine.layout().num_nodes()), num_hubs});
@@ -159,6 +184,11 @@ void register_engine(py::module_& module, const char* name) {
              py::arg("ties"), py::arg("restart_probability"), py::arg("threshold"),
              py::arg("forward_entries"), py::arg("most_edges"), py::arg("num_threads"),
              "Return passages, scores, num_reached, missing, edges_followed, finished.")
+        .def("push", &push_only<Word>, py::arg("seed_offsets").noconvert(),
+             py::arg("seed_nodes").noconvert(), py::arg("seed_weights").noconvert(),
+             py::arg("restart_probability"), py::arg("threshold"), py::arg("forward_entries"),
+             py::arg("most_edges"), py::arg("num_threads"),
+             "Return offsets, ranks, scores, missing.")
         .def(
             "highest_degrees",
             [](const Engine& engine, std::size_t num_hubs) {

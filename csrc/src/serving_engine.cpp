@@ -44,7 +44,35 @@ void check_sizes(const LayoutView<Word>& layout, const SketchView& sketch,
     }
 }
 
+void check_serving_options(const ServingOptions& options) {
+    check_options({.restart_probability = options.restart_probability,
+                   .tolerance = options.threshold,
+                   .max_iterations = 1,
+                   .num_threads = options.num_threads});
+}
+
+void check_passage(PassageId passage, PassageId num_passages) {
+    if (passage < 0 || passage >= num_passages) {
+        throw std::invalid_argument("the serving layout is damaged: it names passage " +
+                                    std::to_string(passage) + " of " +
+                                    std::to_string(num_passages));
+    }
+}
+
+struct ScoredRank {
+    std::uint32_t rank;
+    float score;
+};
+
 }  // namespace
+
+ServedPassages::ServedPassages(std::size_t num_queries, std::size_t k)
+    : passages(num_queries * k),
+      scores(num_queries * k),
+      num_reached(num_queries),
+      missing(num_queries),
+      edges_followed(num_queries),
+      finished(num_queries) {}
 
 template <typename Word>
 struct ServingEngine<Word>::Workspace {
@@ -60,6 +88,17 @@ struct ServingEngine<Word>::Workspace {
     };
     std::vector<Seed> seeds;
     double cut_off = 0.0;  // mass that the forward cache leaves out
+    double missing = 0.0;  // mass that was not followed
+
+    // Returns whether the threshold was reached with no more edges than the budget.
+    bool push_query(const ForwardView& forward, const SketchView& sketch,
+                    const ServingOptions& options, double threshold, std::int64_t budget) {
+        place_seeds(forward, options, threshold);
+        const bool reached = push.push_down_to(static_cast<float>(threshold), budget);
+        missing = push.residual_sum() + cut_off;
+        correction.apply(sketch, static_cast<float>(options.restart_probability), push);
+        return reached;
+    }
 
     void load_seeds(const LayoutView<Word>& layout, std::span<const NodeId> nodes,
                     std::span<const Score> weights) {
@@ -129,41 +168,42 @@ template <typename Word>
 ServingEngine<Word>::~ServingEngine() = default;
 
 template <typename Word>
-ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOptions& options,
-                                         const CheckInterrupt& check) const {
-    check_options({.restart_probability = options.restart_probability,
-                   .tolerance = options.threshold,
-                   .max_iterations = 1,
-                   .num_threads = options.num_threads});
-    check_num_passages(options.k, static_cast<PassageId>(layout_.num_passages()));
+void ServingEngine<Word>::for_each_query(const SeedView& seeds, int num_threads,
+                                         const CheckInterrupt& check, const Task& task) const {
     check_seeds(seeds, static_cast<NodeId>(layout_.num_nodes()));
-    const std::int64_t num_queries = seeds.num_queries();
-    const std::size_t k = position(options.k);
-    ServedPassages served;
-    served.passages.resize(position(num_queries) * k);
-    served.scores.resize(position(num_queries) * k);
-    served.num_reached.resize(position(num_queries));
-    served.missing.resize(position(num_queries));
-    served.edges_followed.resize(position(num_queries));
-    served.finished.resize(position(num_queries));
-
-    const auto rank_one = [&](Workspace& work, std::size_t query) {
+    const int threads = resolve_num_threads(num_threads, seeds.num_queries());
+    std::vector<typename WorkspacePool<Workspace>::Lease> leases;
+    for (int worker = 0; worker < threads; ++worker) leases.push_back(workspaces_->lease());
+    parallel_for(seeds.num_queries(), threads, [&](std::int64_t item, int worker) {
+        if (worker == 0) check();
+        const std::size_t query = position(item);
+        Workspace& work = *leases[position(worker)];
         const auto begin = position(seeds.offsets[query]);
         const auto count = position(seeds.offsets[query + 1]) - begin;
         work.load_seeds(layout_, seeds.nodes.subspan(begin, count),
                         seeds.weights.subspan(begin, count));
+        task(work, query);
+    });
+}
+
+template <typename Word>
+ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOptions& options,
+                                         const CheckInterrupt& check) const {
+    check_serving_options(options);
+    const auto num_passages = static_cast<PassageId>(layout_.num_passages());
+    check_num_passages(options.k, num_passages);
+    const std::size_t k = position(options.k);
+    ServedPassages served(position(seeds.num_queries()), k);
+    for_each_query(seeds, options.num_threads, check, [&](Workspace& work, std::size_t query) {
         std::int64_t num_edges = 0;
         std::span<const RankedPassage> best;
         for (double threshold = options.threshold;; threshold *= kDeeper) {
-            work.place_seeds(forward_, options, threshold);
-            const bool reached = work.push.push_down_to(static_cast<float>(threshold),
-                                                        options.most_edges - num_edges);
+            const bool reached = work.push_query(forward_, sketch_, options, threshold,
+                                                 options.most_edges - num_edges);
             num_edges += work.push.num_edges_followed();
             served.edges_followed[query] = num_edges;
             if (!reached) return;
-            served.missing[query] = work.push.residual_sum() + work.cut_off;
-            work.correction.apply(sketch_, static_cast<float>(options.restart_probability),
-                                  work.push);
+            served.missing[query] = work.missing;
             best = work.ranker.rank(work.push, k, options.ties);
             if (best.size() == k || threshold < kDeepestThreshold) break;
         }
@@ -171,26 +211,41 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
         served.num_reached[query] = static_cast<std::int32_t>(best.size());
         const auto passages = std::span(served.passages).subspan(query * k, k);
         for (std::size_t place = 0; place < best.size(); ++place) {
+            check_passage(best[place].passage, num_passages);
             passages[place] = best[place].passage;
-            if (passages[place] < 0 || position(passages[place]) >= layout_.num_passages()) {
-                throw std::invalid_argument("the serving layout is damaged: it names passage " +
-                                            std::to_string(passages[place]) + " of " +
-                                            std::to_string(layout_.num_passages()));
-            }
             served.scores[query * k + place] = static_cast<double>(best[place].score);
         }
-        if (best.size() < k)
-            fill_with_others(passages, best.size(), options.ties,
-                             static_cast<PassageId>(layout_.num_passages()));
-    };
-    const int num_threads = resolve_num_threads(options.num_threads, num_queries);
-    std::vector<typename WorkspacePool<Workspace>::Lease> leases;
-    for (int worker = 0; worker < num_threads; ++worker) leases.push_back(workspaces_->lease());
-    parallel_for(num_queries, num_threads, [&](std::int64_t query, int worker) {
-        if (worker == 0) check();
-        rank_one(*leases[position(worker)], position(query));
+        if (best.size() < k) fill_with_others(passages, best.size(), options.ties, num_passages);
     });
     return served;
+}
+
+template <typename Word>
+PushedScores ServingEngine<Word>::push(const SeedView& seeds, const ServingOptions& options,
+                                       const CheckInterrupt& check) const {
+    check_serving_options(options);
+    const auto num_queries = position(seeds.num_queries());
+    std::vector<std::vector<ScoredRank>> scored(num_queries);
+    PushedScores pushed;
+    pushed.missing.resize(num_queries);
+    for_each_query(seeds, options.num_threads, check, [&](Workspace& work, std::size_t query) {
+        (void)work.push_query(forward_, sketch_, options, options.threshold, options.most_edges);
+        pushed.missing[query] = work.missing;
+        for (const std::uint32_t rank : work.push.touched()) {
+            const float score = work.push.settled(rank);
+            // Also drops what is no number.
+            if (score > 0.0F && rank < layout_.num_nodes()) scored[query].push_back({rank, score});
+        }
+    });
+    pushed.offsets.push_back(0);
+    for (const auto& of_query : scored) {
+        for (const auto& [rank, score] : of_query) {
+            pushed.ranks.push_back(static_cast<Rank>(rank));
+            pushed.scores.push_back(score);
+        }
+        pushed.offsets.push_back(std::ssize(pushed.ranks));
+    }
+    return pushed;
 }
 
 template class ServingEngine<std::uint32_t>;

@@ -219,6 +219,17 @@ class NarrowEngine:
         most_edges: int,
         num_threads: int,
     ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Offsets, _Flags]: ...
+    def push(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        restart_probability: float,
+        threshold: float,
+        forward_entries: int,
+        most_edges: int,
+        num_threads: int,
+    ) -> tuple[_Offsets, _Ids, _Weights, _Scores]: ...
     def highest_degrees(self, num_hubs: int) -> _Ids: ...
     def empty_shares(self, num_hubs: int) -> NDArray[np.uint16]: ...
     def fill_shares(
@@ -271,6 +282,17 @@ class WideEngine:
         most_edges: int,
         num_threads: int,
     ) -> tuple[_Ids, _Scores, _Ids, _Scores, _Offsets, _Flags]: ...
+    def push(
+        self,
+        seed_offsets: _Offsets,
+        seed_nodes: _Ids,
+        seed_weights: _Scores,
+        restart_probability: float,
+        threshold: float,
+        forward_entries: int,
+        most_edges: int,
+        num_threads: int,
+    ) -> tuple[_Offsets, _Ids, _Weights, _Scores]: ...
     def highest_degrees(self, num_hubs: int) -> _Ids: ...
     def empty_shares(self, num_hubs: int) -> NDArray[np.uint16]: ...
     def fill_shares(

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,12 +32,24 @@ struct ServingOptions {
 
 // One row of k per query; unfinished queries have rows of passage 0 and score 0.
 struct ServedPassages {
+    ServedPassages() = default;
+    ServedPassages(std::size_t num_queries, std::size_t k);
+
     std::vector<PassageId> passages;
     std::vector<Score> scores;
     std::vector<std::int32_t> num_reached;  // passages in the row with a score above 0
     std::vector<double> missing;            // mass of the walk that was not followed
     std::vector<std::int64_t> edges_followed;
     std::vector<std::uint8_t> finished;
+};
+
+// Scores of the nodes that a push has touched: query q has the positions [offsets[q],
+// offsets[q+1]).
+struct PushedScores {
+    std::vector<EdgeOffset> offsets;
+    std::vector<Rank> ranks;
+    std::vector<float> scores;
+    std::vector<double> missing;  // as above
 };
 
 template <typename Word>
@@ -53,11 +66,20 @@ class ServingEngine {
     [[nodiscard]] ServedPassages rank(const SeedView& seeds, const ServingOptions& options,
                                       const CheckInterrupt& check) const;
 
+    // Node scores of the same pushes, from which a dense solve may start. A query that would follow
+    // too many edges has what it came to. options.k and options.ties are not used.
+    [[nodiscard]] PushedScores push(const SeedView& seeds, const ServingOptions& options,
+                                    const CheckInterrupt& check) const;
+
     [[nodiscard]] const LayoutView<Word>& layout() const noexcept { return layout_; }
     [[nodiscard]] const SketchView& sketch() const noexcept { return sketch_; }
 
    private:
     struct Workspace;
+    using Task = std::function<void(Workspace& work, std::size_t query)>;
+
+    void for_each_query(const SeedView& seeds, int num_threads, const CheckInterrupt& check,
+                        const Task& task) const;
 
     LayoutView<Word> layout_;
     SketchView sketch_;

@@ -34,7 +34,8 @@ from hippograph.kernels.ranking import (
     top_k,
 )
 from hippograph.kernels.records import EdgeTable, PprResult, RankedBatch, SeedBatch, SweepResult
-from hippograph.kernels.serving import ACCURACIES, Accuracy, Engine
+from hippograph.kernels.serving import Engine
+from hippograph.kernels.serving_arrays import ACCURACIES, Accuracy
 from hippograph.kernels.sweeps import SweepGraph
 
 __all__ = [

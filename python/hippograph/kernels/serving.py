@@ -7,9 +7,8 @@ hubs' own PageRank vectors, and a bounded search for the best passages; csrc/REA
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,72 +18,43 @@ from hippograph.kernels.arrays import (
     as_count,
     as_floats,
     as_ids,
-    as_number,
     expect,
     kernel_errors,
     read_only,
 )
 from hippograph.kernels.compiled import _core
+from hippograph.kernels.exact import ExactGraph, StartBatch
 from hippograph.kernels.matrices import SparseMatrix
 from hippograph.kernels.records import IntArray, RankedBatch, SeedBatch
-
-Accuracy: TypeAlias = Literal["fast", "tight", "exact"]
-
-#: What a query may cost and promises: see `Engine.rank`.
-ACCURACIES: tuple[Accuracy, ...] = ("fast", "tight", "exact")
-
-_LAYOUT_VERSION = 1
-_PREFIX = "serving_"
-_LAYOUT_ARRAYS = (
-    "node_begins",
-    "node_words",
-    "passage_begins",
-    "passage_words",
-    "weight_values",
-    "count_values",
-    "ranks",
-    "passage_ids",
+from hippograph.kernels.serving_arrays import (
+    ACCURACIES,
+    CODING_SHARE,
+    FORWARD_ARRAYS,
+    FORWARD_ENTRIES,
+    FORWARD_FROM_NEIGHBORS,
+    FORWARD_MOST_NODES,
+    FORWARD_THRESHOLD,
+    HUB_STEP,
+    LAYOUT_ARRAYS,
+    LAYOUT_VERSION,
+    LEAST_RESTART_TO_PUSH,
+    LEAST_RESTART_TO_START,
+    LEAST_WORDS_TO_PUSH,
+    LISTS,
+    MOST_EDGES_SHARE,
+    MOST_HUBS,
+    NUMBERS,
+    PREFIX,
+    SKETCH_ARRAYS,
+    START_THRESHOLD,
+    Accuracy,
+    Walk,
+    checked_restart,
+    empty_walk_arrays,
+    finish,
+    push_threshold,
 )
-_SKETCH_ARRAYS = ("hubs", "hub_shares")
-_FORWARD_ARRAYS = ("forward_nodes", "forward_begins", "forward_ranks", "forward_scores")
-_NUMBERS = "numbers"  # float64: layout version, num_common, weight error, restart probability
-_LISTS = ("node_begins", "node_words", "passage_begins", "passage_words")
-#: Rows of a sketch are read sixteen shares at a time.
-_HUB_STEP = 16
-#: Nodes with at least so many neighbours have their PageRank vector in the forward cache, and how
-#: it is made. 512 entries are used at "fast" and all of them at "tight".
-_FORWARD_FROM_NEIGHBORS = 128
-_FORWARD_MOST_NODES = 4096
-_FORWARD_ENTRIES = {"fast": 512, "tight": 2048}
-_FORWARD_THRESHOLD = 1e-7
-#: A node's degree bounds what push may leave there; below this restart probability a dense solve is
-#: cheaper than a push that keeps the promise.
-_LEAST_RESTART_TO_PUSH = 0.3
-#: A graph with fewer entries is solved densely in less time than it takes to push.
-_LEAST_ENTRIES_TO_PUSH = 4_000
-_EXACT_TOLERANCE = 1e-6
-_MAX_ITERATIONS = 10_000
-#: Sketches are made this accurate, so many hubs at a time.
-_SKETCH_TOLERANCE = 1e-6
-_HUBS_AT_ONCE = 16
-#: Push until residual <= threshold * degree: measured to keep each class at restart 0.5.
-_THRESHOLDS = {"fast": 1e-5, "tight": 1e-6}
-
-
-_NO_STARTS = (
-    np.zeros(0, dtype=np.int64),
-    np.zeros(0, dtype=np.int32),
-    np.zeros(0, dtype=np.float32),
-    np.zeros(0, dtype=np.float64),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """What belongs to one restart probability: hub sketch, forward cache, and the native engine."""
-
-    handle: Any
-    arrays: dict[str, NDArray[Any]]
+from hippograph.kernels.serving_dense import DenseHalf
 
 
 class Engine:
@@ -105,14 +75,13 @@ class Engine:
         graph: Callable[[], tuple[SparseMatrix, SparseMatrix]],
         num_threads: int,
     ) -> None:
-        self._layout = {name: layout[name] for name in _LAYOUT_ARRAYS}
+        self._layout = {name: layout[name] for name in LAYOUT_ARRAYS}
         self._num_common, self._weight_error = numbers
         self._restart_probability = restart_probability
         self._num_hubs = num_hubs
         self._num_threads = num_threads
-        self._graph = graph
+        self._dense = DenseHalf(graph, self._layout["ranks"], num_threads)
         self._lock = threading.RLock()
-        self._exact: Any = None
         self._walks = {restart: self._walk(arrays) for restart, arrays in walks.items()}
 
     @classmethod
@@ -147,18 +116,18 @@ class Engine:
         """
         expect(weights, SparseMatrix, "weights")
         expect(occurrences, SparseMatrix, "occurrences")
-        restart = _checked_restart(restart_probability)
-        hubs = min(as_count(num_hubs, "num_hubs", least=0), 256, weights.num_rows)
+        restart = checked_restart(restart_probability)
+        hubs = min(as_count(num_hubs, "num_hubs", least=0), MOST_HUBS, weights.num_rows)
         narrow = _core.fits_narrow_words(weights._handle, occurrences._handle)
         make = _core.build_layout_narrow if narrow else _core.build_layout_wide
         with kernel_errors():
             built = make(weights._handle, occurrences._handle, num_threads)
         engine = cls(
-            {name: read_only(built[name]) for name in _LAYOUT_ARRAYS},
+            {name: read_only(built[name]) for name in LAYOUT_ARRAYS},
             (int(built["num_common"]), float(built["weight_error"])),
             {},
             restart_probability=restart,
-            num_hubs=hubs - hubs % _HUB_STEP,
+            num_hubs=hubs - hubs % HUB_STEP,
             graph=lambda: (weights, occurrences),
             num_threads=as_count(num_threads, "num_threads", least=0),
         )
@@ -189,19 +158,19 @@ class Engine:
             An array is missing, or sizes and types do not fit each other.
         """
         try:
-            given = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
-            version, num_common, weight_error, restart = given[_NUMBERS].astype(np.float64)
-            if version != _LAYOUT_VERSION:
+            given = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
+            version, num_common, weight_error, restart = given[NUMBERS].astype(np.float64)
+            if version != LAYOUT_VERSION:
                 raise FormatError(
                     f"the serving layout has version {version:g}, this hippograph reads "
-                    f"{_LAYOUT_VERSION}; index again to build it anew"
+                    f"{LAYOUT_VERSION}; index again to build it anew"
                 )
-            walk = {name: given[name] for name in (*_SKETCH_ARRAYS, *_FORWARD_ARRAYS)}
+            walk = {name: given[name] for name in (*SKETCH_ARRAYS, *FORWARD_ARRAYS)}
             return cls(
                 given,
                 (int(num_common), float(weight_error)),
                 {float(restart): walk},
-                restart_probability=_checked_restart(float(restart)),
+                restart_probability=checked_restart(float(restart)),
                 num_hubs=len(given["hubs"]),
                 graph=graph,
                 num_threads=num_threads,
@@ -214,14 +183,14 @@ class Engine:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a snapshot stores; `from_arrays` is the inverse."""
         numbers = [
-            _LAYOUT_VERSION,
+            LAYOUT_VERSION,
             self._num_common,
             self._weight_error,
             self._restart_probability,
         ]
         walk = self.prepare(self._restart_probability)
-        arrays = {**self._layout, **walk.arrays, _NUMBERS: np.array(numbers, dtype=np.float64)}
-        return {f"{_PREFIX}{name}": array for name, array in arrays.items()}
+        arrays = {**self._layout, **walk.arrays, NUMBERS: np.array(numbers, dtype=np.float64)}
+        return {f"{PREFIX}{name}": array for name, array in arrays.items()}
 
     @property
     def num_nodes(self) -> int:
@@ -248,10 +217,10 @@ class Engine:
         """Bytes of lists (heads included), maps of ids to ranks, sketch, and forward cache."""
         walk = self.prepare(self._restart_probability).arrays
         return {
-            "lists": sum(self._layout[name].nbytes for name in _LISTS),
-            "maps": sum(array.nbytes for n, array in self._layout.items() if n not in _LISTS),
-            "sketch": sum(walk[name].nbytes for name in _SKETCH_ARRAYS),
-            "forward_cache": sum(walk[name].nbytes for name in _FORWARD_ARRAYS),
+            "lists": sum(self._layout[name].nbytes for name in LISTS),
+            "maps": sum(array.nbytes for n, array in self._layout.items() if n not in LISTS),
+            "sketch": sum(walk[name].nbytes for name in SKETCH_ARRAYS),
+            "forward_cache": sum(walk[name].nbytes for name in FORWARD_ARRAYS),
         }
 
     def rank(
@@ -301,49 +270,61 @@ class Engine:
         restart = (
             self._restart_probability
             if restart_probability is None
-            else _checked_restart(restart_probability)
+            else checked_restart(restart_probability)
         )
-        ties = _core.TieOrder.descending if descending_ties else _core.TieOrder.ascending
-        batch = (
-            as_ids(seeds.offsets, "seed offsets", np.int64),
-            as_ids(seeds.nodes, "seed nodes"),
-            as_floats(seeds.weights, "seed weights", np.float64),
-        )
-        count = as_count(k, "k", least=1)
-        threads = as_count(num_threads, "num_threads", least=0)
         if accuracy == "exact" or self._solves_densely(restart):
-            return self._solved(batch, count, ties, restart, threads)
-        ranked = self._pushed(batch, count, ties, restart, threads, accuracy)
+            return self._dense.rank(
+                seeds,
+                k,
+                restart,
+                num_threads=num_threads,
+                descending_ties=descending_ties,
+                starts=self._starts(seeds, restart, num_threads),
+            )
+        ranked = self._pushed(
+            seeds, k, restart, accuracy, num_threads=num_threads, descending_ties=descending_ties
+        )
         if not ranked.converged.all():
-            _finish(ranked, seeds, lambda rest: self._solved(rest, count, ties, restart, threads))
+            finish(
+                ranked,
+                seeds,
+                lambda rest: self._dense.rank(
+                    rest, k, restart, num_threads=num_threads, descending_ties=descending_ties
+                ),
+            )
         return ranked
 
     def _solves_densely(self, restart: float) -> bool:
-        num_entries = len(self._layout["node_words"])
-        return restart < _LEAST_RESTART_TO_PUSH or num_entries < _LEAST_ENTRIES_TO_PUSH
+        num_words = len(self._layout["node_words"])
+        return restart < LEAST_RESTART_TO_PUSH or num_words < LEAST_WORDS_TO_PUSH
 
     def _pushed(
         self,
-        batch: tuple[Any, Any, Any],
+        seeds: SeedBatch,
         k: int,
-        ties: Any,
         restart: float,
-        num_threads: int,
         accuracy: Accuracy,
+        *,
+        num_threads: int,
+        descending_ties: bool,
     ) -> RankedBatch:
         walk = self.prepare(restart)
+        count = as_count(k, "k", least=1)
+        most_edges = int(MOST_EDGES_SHARE * len(self._layout["node_words"]))
         with kernel_errors():
             passages, scores, num_reached, missing, edges, finished = walk.handle.rank(
-                *batch,
-                k,
-                ties,
+                as_ids(seeds.offsets, "seed offsets", np.int64),
+                as_ids(seeds.nodes, "seed nodes"),
+                as_floats(seeds.weights, "seed weights", np.float64),
+                count,
+                _core.TieOrder.descending if descending_ties else _core.TieOrder.ascending,
                 restart,
-                _THRESHOLDS[accuracy] * min(1.0, 20.0 / k),
-                _FORWARD_ENTRIES[accuracy],
-                # A dense solve follows each edge some ten times, at a tenth of the cost.
-                max(len(self._layout["node_words"]) // 4, _LEAST_ENTRIES_TO_PUSH),
-                num_threads,
+                push_threshold(accuracy, restart, count),
+                FORWARD_ENTRIES[accuracy],
+                max(most_edges, LEAST_WORDS_TO_PUSH),
+                as_count(num_threads, "num_threads", least=0),
             )
+        # Coded weights move the walk by at most twice their relative error at each step.
         coding = 2.0 * self._weight_error * (1.0 - restart) / restart
         return RankedBatch(
             passages=passages,
@@ -356,64 +337,30 @@ class Engine:
             pushed=finished.copy(),
         )
 
-    def _solved(
-        self, batch: tuple[Any, Any, Any], k: int, ties: Any, restart: float, num_threads: int
-    ) -> RankedBatch:
-        empty = _NO_STARTS
+    def _starts(self, seeds: SeedBatch, restart: float, num_threads: int) -> StartBatch | None:
+        """Push a little, where that is prepared for and saves more sweeps than it costs."""
+        walk = self._walks.get(restart)
+        if walk is None or restart < LEAST_RESTART_TO_START:
+            return None
         with kernel_errors():
-            ranked = self._dense().rank(
-                *batch,
-                *empty,
-                k,
-                ties,
-                _core.Precision.float32,
+            offsets, ranks, scores, missing = walk.handle.push(
+                as_ids(seeds.offsets, "seed offsets", np.int64),
+                as_ids(seeds.nodes, "seed nodes"),
+                as_floats(seeds.weights, "seed weights", np.float64),
                 restart,
-                _EXACT_TOLERANCE,
-                _MAX_ITERATIONS,
-                num_threads,
+                START_THRESHOLD,
+                max(FORWARD_ENTRIES.values()),
+                int(MOST_EDGES_SHARE * len(self._layout["node_words"])),
+                as_count(num_threads, "num_threads", least=0),
             )
-        passages, scores, num_reached, iterations, bounds, converged = ranked
-        return RankedBatch(
-            passages=passages,
-            scores=scores,
-            num_reached=np.minimum(num_reached, k).astype(np.int32),
-            iterations=iterations,
-            error_bounds=bounds,
-            converged=converged,
-            edges_followed=np.zeros(len(passages), dtype=np.int64),
-            pushed=np.zeros(len(passages), dtype=np.bool_),
-        )
+        errors = (1.0 - restart) * missing + CODING_SHARE * self._weight_error
+        return self._dense.starts(offsets, ranks, scores, errors)
 
-    def _dense(self) -> Any:
-        """The dense form of the graph, made when first needed."""
-        with self._lock:
-            if self._exact is None:
-                weights, occurrences = self._graph()
-                self._exact_inputs = (weights, occurrences)  # borrowed by the native object
-                with kernel_errors():
-                    self._exact = _core.ExactGraph(
-                        weights._handle,
-                        occurrences._handle,
-                        np.zeros(0, dtype=np.int32),
-                        self._num_threads,
-                    )
-            return self._exact
+    def exact_graph(self) -> ExactGraph:
+        """Return the dense form of the graph, made when first needed."""
+        return self._dense.graph
 
-    def _hub_vectors(
-        self, nodes: IntArray, restart: float
-    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield the PageRank vectors of some nodes at a time, with the position of the first."""
-        for first in range(0, len(nodes), _HUBS_AT_ONCE):
-            vectors, *_ = self._dense().columns(
-                np.ascontiguousarray(nodes[first : first + _HUBS_AT_ONCE]),
-                restart,
-                _SKETCH_TOLERANCE,
-                _MAX_ITERATIONS,
-                self._num_threads,
-            )
-            yield first, vectors
-
-    def prepare(self, restart_probability: float) -> _Walk:
+    def prepare(self, restart_probability: float) -> Walk:
         """Make the sketch and the forward cache of a restart probability, unless they are there."""
         walk = self._walks.get(restart_probability)
         if walk is None:
@@ -424,73 +371,33 @@ class Engine:
                     self._walks[restart_probability] = walk
         return walk
 
-    def _made(self, restart: float) -> _Walk:
-        bare = self._walk(_empty_walk())
+    def _made(self, restart: float) -> Walk:
+        bare = self._walk(empty_walk_arrays())
         hubs: IntArray = bare.handle.highest_degrees(self._num_hubs)
         shares = bare.handle.empty_shares(len(hubs))
-        nodes = np.empty(self.num_nodes, dtype=np.int32)
-        nodes[self._layout["ranks"]] = np.arange(self.num_nodes, dtype=np.int32)
-        for first, vectors in self._hub_vectors(nodes[hubs], restart):
+        hub_nodes = self._dense.nodes[hubs]
+        for first in range(0, len(hubs), HUB_STEP):
+            vectors = self._dense.vectors(hub_nodes[first : first + HUB_STEP], restart)
             bare.handle.fill_shares(hubs, first, vectors, shares, self._num_threads)
         arrays = {
-            **_empty_walk(),
+            **empty_walk_arrays(),
             "hubs": read_only(hubs),
             "hub_shares": read_only(shares.reshape(-1)),
         }
         cache = self._walk(arrays).handle.build_forward_cache(
-            _FORWARD_FROM_NEIGHBORS,
-            _FORWARD_MOST_NODES,
-            max(_FORWARD_ENTRIES.values()),
+            FORWARD_FROM_NEIGHBORS,
+            FORWARD_MOST_NODES,
+            max(FORWARD_ENTRIES.values()),
             restart,
-            _FORWARD_THRESHOLD,
+            FORWARD_THRESHOLD,
             self._num_threads,
         )
-        arrays.update(zip(_FORWARD_ARRAYS, map(read_only, cache), strict=True))
+        arrays.update(zip(FORWARD_ARRAYS, map(read_only, cache), strict=True))
         return self._walk(arrays)
 
-    def _walk(self, arrays: Mapping[str, NDArray[Any]]) -> _Walk:
-        kept = {name: arrays[name] for name in (*_SKETCH_ARRAYS, *_FORWARD_ARRAYS)}
+    def _walk(self, arrays: Mapping[str, NDArray[Any]]) -> Walk:
+        kept = {name: arrays[name] for name in (*SKETCH_ARRAYS, *FORWARD_ARRAYS)}
         narrow = self._layout["node_words"].dtype == np.uint32
         make: Any = _core.NarrowEngine if narrow else _core.WideEngine
         handle = make(*self._layout.values(), self._num_common, *kept.values())
-        return _Walk(handle, kept)
-
-
-def _finish(
-    ranked: RankedBatch, seeds: SeedBatch, solve: Callable[[tuple[Any, Any, Any]], RankedBatch]
-) -> None:
-    """Solve the queries that push has given up, and put their answers in place."""
-    rest = np.flatnonzero(~ranked.converged)
-    offsets = np.asarray(seeds.offsets)
-    lengths = np.diff(offsets)[rest]
-    places = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in rest])
-    solved = solve(
-        (
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.ascontiguousarray(np.asarray(seeds.nodes)[places], dtype=np.int32),
-            np.ascontiguousarray(np.asarray(seeds.weights)[places], dtype=np.float64),
-        )
-    )
-    for name in ("passages", "scores", "num_reached", "iterations", "error_bounds", "converged"):
-        getattr(ranked, name)[rest] = getattr(solved, name)
-
-
-def _empty_walk() -> dict[str, NDArray[Any]]:
-    return {
-        "hubs": np.zeros(0, dtype=np.int32),
-        "hub_shares": np.zeros(0, dtype=np.uint16),
-        "forward_nodes": np.zeros(0, dtype=np.int32),
-        "forward_begins": np.zeros(1, dtype=np.uint32),
-        "forward_ranks": np.zeros(0, dtype=np.uint32),
-        "forward_scores": np.zeros(0, dtype=np.float32),
-    }
-
-
-def _checked_restart(value: float) -> float:
-    restart = as_number(value, "restart_probability")
-    if not 0.0 < restart <= 1.0:
-        raise InputError(
-            f"restart_probability is {restart:g}; it must be above 0 and at most 1 "
-            "(igraph's and networkx's damping is 1 minus it)"
-        )
-    return restart
+        return Walk(handle, kept)
