@@ -60,6 +60,8 @@ std::span<const RankedPassage> PassageRanker<Word>::rank(const LocalPush<Word>& 
     ties_ = ties;
     collect_nodes(push);
     sort_by_magnitude<ScoredNode>(nodes_, sorted_);
+    common_.start(layout_.count_values);
+    kth_ = common_.kth_by_one_node(k) / kRounding;
     add_lists(k);
     score_candidates(push, k);
     walk_common_lists(push, k);
@@ -205,7 +207,6 @@ float PassageRanker<Word>::bound_of_unseen(const LocalPush<Word>& push,
 
 template <typename Word>
 void PassageRanker<Word>::walk_common_lists(const LocalPush<Word>& push, std::size_t k) {
-    common_.start(layout_.count_values);
     std::int64_t num_entries = 0;
     while (num_entries < kMostListEntries && common_.choose()) {
         const double bound = (common_.bound() + static_cast<double>(slack())) * kRounding;

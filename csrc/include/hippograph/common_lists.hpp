@@ -31,6 +31,17 @@ class CommonLists {
         for (const List& list : lists_) most_.push_back(next(list));
     }
 
+    // k passages have at least this score, by one of the nodes alone.
+    [[nodiscard]] float kth_by_one_node(std::size_t k) const noexcept {
+        float best = 0.0F;
+        for (const List& list : lists_) {
+            if (list.passages.size() < k) continue;
+            const float count = count_values_[code_of(list.passages[k - 1])];
+            best = std::max(best, list.node_score * count);
+        }
+        return best;
+    }
+
     // Turns to the list whose next entry adds most; false when none adds anything.
     bool choose() noexcept {
         bound_ = 0.0;

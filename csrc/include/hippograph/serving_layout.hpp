@@ -57,9 +57,11 @@ struct RowView {
     std::span<const Word> second;
 };
 
+// Inlined everywhere: as a call it took an eighth of a query's time.
 template <typename Word>
-[[nodiscard]] RowView<Word> read_row(std::span<const Word> begins, std::span<const Word> words,
-                                     std::size_t row) noexcept {
+[[nodiscard, gnu::always_inline]] inline RowView<Word> read_row(std::span<const Word> begins,
+                                                                std::span<const Word> words,
+                                                                std::size_t row) noexcept {
     const std::size_t end = std::min<std::size_t>(begins[row + 1], words.size());
     const std::size_t begin = std::min<std::size_t>(begins[row], end);
     if (end - begin < kRowHead) return {};

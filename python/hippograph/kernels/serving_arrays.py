@@ -49,7 +49,7 @@ FORWARD_THRESHOLD = 1e-7
 #: Entries of the forward cache that are used per seed.
 FORWARD_ENTRIES = {"fast": 512, "tight": 2048}
 #: Push until residual <= threshold * degree: keeps each class at restart 0.5.
-_THRESHOLDS = {"fast": 1e-5, "tight": 1e-6}
+_THRESHOLDS = {"fast": 1e-5, "tight": 1.2e-6}
 #: Queries are held to their class for the 20 best; more are asked for with a lower threshold.
 _RANKED = 20
 #: Below this restart probability a dense solve is cheaper than a push that keeps the class.
