@@ -19,7 +19,6 @@ from hippograph.retrieval.matching import match_entities
 from hippograph.retrieval.pipeline import QueryPlan, Ranking, Stopwatch, rank_queries
 from hippograph.state import State
 from hippograph.store.ledger import Ledger
-from hippograph.store.passage_cache import PassageCache
 from hippograph.store.rows import PassageRow
 from hippograph.types import RankedPassage, Result, RetrievalTrace
 
@@ -135,7 +134,8 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
     stopwatch = Stopwatch(max(1, len(usable)))
     plans = _plan(batch, usable, state.graph, backends)
     stopwatch.lap("entities")
-    rankings = rank_queries(
+    answered: dict[int, Result] = {}
+    for rankings in rank_queries(
         plans,
         state.graph,
         state.ranker,
@@ -147,20 +147,12 @@ def answer_batch(batch: Batch, state: State, backends: Backends, ledger: Ledger)
         passage_encoder=backends.passage_encoder,
         k=min(batch.k, state.graph.num_passages),
         stopwatch=stopwatch,
-    )
-    answered = make_frozen(
-        Result,
-        len(plans),
-        query=[plan.query for plan in plans],
-        passages=_fetch(rankings, state.graph, state.passages),
-        trace=[ranking.trace for ranking in rankings],
-    )
-    stopwatch.lap("fetch")
-    if len(usable) == len(batch.queries):
-        return answered
-    results = dict(zip(usable, answered, strict=True))
+    ):
+        results = _results([plans[i].query for i in rankings], list(rankings.values()), state)
+        answered.update(zip((usable[i] for i in rankings), results, strict=True))
+        stopwatch.lap("fetch")
     return [
-        results.get(i) or _no_result(query, batch.method, "the query is empty")
+        answered.get(i) or _no_result(query, batch.method, "the query is empty")
         for i, query in enumerate(batch.queries)
     ]
 
@@ -208,13 +200,22 @@ def _extracted(extractor: Extractor, queries: list[str]) -> tuple[tuple[str, ...
     return tuple(entities or () for entities in checked)
 
 
-def _fetch(
-    rankings: Sequence[Ranking], graph: KnowledgeGraph, cache: PassageCache
-) -> Iterator[tuple[RankedPassage, ...]]:
-    """Yield the passages of each ranking, read and made for the whole batch at once."""
+def _results(queries: Sequence[str], rankings: Sequence[Ranking], state: State) -> list[Result]:
+    return make_frozen(
+        Result,
+        len(rankings),
+        query=queries,
+        passages=_fetch(rankings, state),
+        trace=[ranking.trace for ranking in rankings],
+    )
+
+
+def _fetch(rankings: Sequence[Ranking], state: State) -> Iterator[tuple[RankedPassage, ...]]:
+    """Yield the passages of each ranking, read and made for the whole part at once."""
+    assert state.graph is not None
     ids = list(chain.from_iterable(ranking.passages for ranking in rankings))
-    keys = graph.passage_keys[ids].tolist()
-    rows = cache.rows(keys)
+    keys = state.graph.passage_keys[ids].tolist()
+    rows = state.passages.rows(keys)
     found = [rows[key] for key in keys]
     passages = iter(
         make_frozen(

@@ -338,10 +338,13 @@ class Engine:
         )
 
     def _starts(self, seeds: SeedBatch, restart: float, num_threads: int) -> StartBatch | None:
-        """Push a little, where that is prepared for and saves more sweeps than it costs."""
-        walk = self._walks.get(restart)
-        if walk is None or restart < LEAST_RESTART_TO_START:
+        """Push a little, where that is prepared for and saves more sweeps than it costs.
+
+        Prepared from the beginning, not by an earlier query: the answer must not depend on those.
+        """
+        if restart != self._restart_probability or restart < LEAST_RESTART_TO_START:
             return None
+        walk = self.prepare(restart)
         with kernel_errors():
             offsets, ranks, scores, missing = walk.handle.push(
                 as_ids(seeds.offsets, "seed offsets", np.int64),

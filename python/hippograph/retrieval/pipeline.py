@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice, repeat
 from operator import itemgetter
 from typing import NamedTuple
@@ -16,12 +17,16 @@ from hippograph.bulk import make_frozen
 from hippograph.config import Accuracy, Method, Settings
 from hippograph.graph import KnowledgeGraph
 from hippograph.protocols import Encoder
+from hippograph.retrieval.ahead import computed_ahead
 from hippograph.retrieval.dense import rank_dense
 from hippograph.retrieval.linking import Link, link_entities
 from hippograph.retrieval.personalization import build_seeds
 from hippograph.retrieval.ranker import Ranker
 from hippograph.types import LinkedNode, RetrievalTrace
 
+#: Queries in one part of a batch: the thread beside starts and ends often enough for that to cost
+#: nothing, and seldom enough not to wait for the interpreter.
+_PART = 256
 _ENTITY, _NODE, _NODE_ID, _SIMILARITY, _EXACT = map(itemgetter, range(len(Link._fields)))
 
 
@@ -74,16 +79,20 @@ def rank_queries(
     passage_encoder: Callable[[], Encoder],
     k: int,
     stopwatch: Stopwatch,
-) -> list[Ranking]:
+) -> Iterator[dict[int, Ranking]]:
     """Rank passages for each query with `method`; queries that link to nothing go dense.
 
-    The encoders are callables, so that one that is not needed is never loaded.
+    Yields rankings by the position of their query, some hundred at a time: while the caller turns
+    one part into results, the next is being ranked. The encoders are callables, so that one that is
+    not needed is never loaded.
     """
+    rank_densely = partial(
+        _rank_dense, graph=graph, settings=settings, encoder=passage_encoder, k=k, method=method,
+        stopwatch=stopwatch,
+    )  # fmt: skip
     if method == "dense":
-        return _rank_dense(
-            plans, graph, settings, passage_encoder, k=k, method=method, reasons=None,
-            stopwatch=stopwatch,
-        )  # fmt: skip
+        yield dict(enumerate(rank_densely(plans, reasons=None)))
+        return
     links = link_entities(
         [plan.entities for plan in plans],
         graph,
@@ -93,25 +102,30 @@ def rank_queries(
     )
     stopwatch.lap("link")
     linked = [i for i, found in enumerate(links) if found]
-    rankings: dict[int, Ranking] = {}
-    if linked:
-        chosen = [links[i] for i in linked]
-        seeds = build_seeds(chosen, graph.occurrences, node_specificity=settings.node_specificity)
-        ranked = ranker.rank(seeds, k=k, restart_probability=restart_probability, accuracy=accuracy)
+
+    def rank(part: Sequence[int]) -> tuple[kernels.SeedBatch, kernels.RankedBatch]:
+        seeds = build_seeds(
+            [links[i] for i in part],
+            graph.occurrences,
+            node_specificity=settings.node_specificity,
+        )
+        return seeds, ranker.rank(
+            seeds, k=k, restart_probability=restart_probability, accuracy=accuracy
+        )
+
+    size = _PART if ranker.is_quick(accuracy, restart_probability) else max(1, len(linked))
+    parts = [linked[start : start + size] for start in range(0, len(linked), size)]
+    for part, (seeds, ranked) in zip(parts, computed_ahead(rank, parts), strict=True):
         stopwatch.lap("rank")
-        traces = _traces([plans[i] for i in linked], chosen, seeds, ranked, settings, stopwatch)
+        chosen = [plans[i] for i in part]
+        traces = _traces(chosen, [links[i] for i in part], seeds, ranked, settings, stopwatch)
         found = map(Ranking, ranked.passages.tolist(), ranked.scores.tolist(), traces)
-        rankings = dict(zip(linked, found, strict=True))
-    if len(linked) < len(plans):
-        unlinked = [i for i, found in enumerate(links) if not found]
+        yield dict(zip(part, found, strict=True))
+    unlinked = [i for i, found in enumerate(links) if not found]
+    if unlinked:
         fallen = [plans[i] for i in unlinked]
         reasons = [_why_unlinked(plan, graph) for plan in fallen]
-        dense = _rank_dense(
-            fallen, graph, settings, passage_encoder, k=k, method=method, reasons=reasons,
-            stopwatch=stopwatch,
-        )  # fmt: skip
-        rankings.update(zip(unlinked, dense, strict=True))
-    return [rankings[i] for i in range(len(plans))]
+        yield dict(zip(unlinked, rank_densely(fallen, reasons=reasons), strict=True))
 
 
 def _traces(
@@ -173,10 +187,10 @@ def _linked_nodes(
 
 def _rank_dense(
     plans: Sequence[QueryPlan],
+    *,
     graph: KnowledgeGraph,
     settings: Settings,
     encoder: Callable[[], Encoder],
-    *,
     k: int,
     method: Method,
     reasons: Sequence[str] | None,

@@ -20,6 +20,7 @@ from hippograph import kernels
 from hippograph.config import Accuracy, Settings
 from hippograph.errors import FormatError
 from hippograph.graph import KnowledgeGraph
+from hippograph.kernels.serving_arrays import LEAST_RESTART_TO_PUSH
 
 #: Settings that the weights of the engine depend on.
 WEIGHT_SETTINGS = ("edge_combination", "synonymy_threshold", "use_synonymy")
@@ -134,6 +135,14 @@ class Ranker:
             raise self._damaged("the serving layout names a passage that there is not")
         return ranked
 
+    def is_quick(self, accuracy: Accuracy, restart_probability: float) -> bool:
+        """Whether a query takes far less than a second on a graph of any size: by local push."""
+        return (
+            accuracy != "exact"
+            and self._settings.propagation == "ppr"
+            and restart_probability >= LEAST_RESTART_TO_PUSH
+        )
+
     @property
     def transition(self) -> kernels.Transition:
         """The random walk over the graph's weights.
@@ -159,10 +168,26 @@ class Ranker:
                     self._engine = self._checked(self._open_engine)
         return self._engine
 
+    @property
+    def exact_graph(self) -> kernels.ExactGraph:
+        """The graph laid out for exact solves, made at first use; FormatError as above."""
+        if self._exact is None:
+            with self._making:
+                if self._exact is None:
+                    matrices = self._matrices()
+                    self._exact = self._checked(lambda: kernels.ExactGraph(*matrices))
+        return self._exact
+
+    def _stores_engine(self) -> bool:
+        """Whether the snapshot has the engine of the weights asked for."""
+        return self._stored is not None and (
+            dict(self._stored.weight_settings) == weight_settings(self._settings)
+        )
+
     def _open_engine(self) -> kernels.Engine:
         wanted = weight_settings(self._settings)
         stored = self._stored
-        if stored is not None and dict(stored.weight_settings) == wanted:
+        if stored is not None and self._stores_engine():
             return kernels.Engine.from_arrays(
                 stored.arrays, self._matrices, num_threads=self._settings.num_threads
             )
@@ -182,21 +207,24 @@ class Ranker:
     def _exactly(
         self, seeds: kernels.SeedBatch, k: int, restart_probability: float
     ) -> kernels.RankedBatch:
-        if self._exact is None:
-            with self._making:
-                if self._exact is None:
-                    matrices = self._matrices()
-                    self._exact = self._checked(lambda: kernels.ExactGraph(*matrices))
         settings = self._settings
-        ranked = self._exact.rank(
-            seeds,
-            k=k,
-            restart_probability=restart_probability,
-            tolerance=settings.tolerance,
-            max_iterations=settings.max_iterations,
-            num_threads=settings.num_threads,
-            descending_ties=settings.tie_order == "descending",
-        )
+        options: dict[str, Any] = {
+            "k": k,
+            "restart_probability": restart_probability,
+            "num_threads": settings.num_threads,
+            "descending_ties": settings.tie_order == "descending",
+        }
+        # The engine begins with a push, which saves sweeps. Which of the two answers depends on the
+        # snapshot and the settings, not on earlier queries: their last digits differ.
+        if self._stores_engine() and _is_default(settings, "tolerance", "max_iterations"):
+            ranked = self.engine.rank(seeds, accuracy="exact", **options)
+        else:
+            ranked = self.exact_graph.rank(
+                seeds,
+                tolerance=settings.tolerance,
+                max_iterations=settings.max_iterations,
+                **options,
+            )
         return _counted_among(ranked, k)
 
     def _by_seeds_alone(self, seeds: kernels.SeedBatch, k: int) -> kernels.RankedBatch:
@@ -230,6 +258,10 @@ class Ranker:
             return make()
         except (FormatError, ValueError, IndexError) as error:  # what the core checks
             raise self._damaged(str(error)) from None
+
+
+def _is_default(settings: Settings, *names: str) -> bool:
+    return all(getattr(settings, n) == Settings.model_fields[n].default for n in names)
 
 
 def _counted_among(ranked: kernels.RankedBatch, k: int) -> kernels.RankedBatch:
