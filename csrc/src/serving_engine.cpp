@@ -161,7 +161,7 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
             num_edges += work.push.num_edges_followed();
             served.edges_followed[query] = num_edges;
             if (!reached) return;
-            served.missing[query] = work.push.residual_sum() + work.cut_off;
+            served.missing[query] = work.push.missing() + work.cut_off;
             work.correction.apply(sketch_, static_cast<float>(options.restart_probability),
                                   work.push);
             best = work.ranker.rank(work.push, k, options.ties);
