@@ -27,14 +27,13 @@ from hippograph.kernels.arrays import (
 from hippograph.kernels.compiled import _core
 from hippograph.kernels.matrices import SparseMatrix
 from hippograph.kernels.records import IntArray, RankedBatch, SeedBatch
+from hippograph.kernels.serving_arrays import LAYOUT_VERSION, LISTS, NUMBERS, PREFIX, check_stored
 
 Accuracy: TypeAlias = Literal["fast", "tight", "exact"]
 
 #: What a query may cost and promises: see `Engine.rank`.
 ACCURACIES: tuple[Accuracy, ...] = ("fast", "tight", "exact")
 
-_LAYOUT_VERSION = 1
-_PREFIX = "serving_"
 _LAYOUT_ARRAYS = (
     "node_begins",
     "node_words",
@@ -47,8 +46,6 @@ _LAYOUT_ARRAYS = (
 )
 _SKETCH_ARRAYS = ("hubs", "hub_shares")
 _FORWARD_ARRAYS = ("forward_nodes", "forward_begins", "forward_ranks", "forward_scores")
-_NUMBERS = "numbers"  # float64: layout version, num_common, weight error, restart probability
-_LISTS = ("node_begins", "node_words", "passage_begins", "passage_words")
 #: Rows of a sketch are read sixteen shares at a time.
 _HUB_STEP = 16
 #: Nodes with at least so many neighbours have their PageRank vector in the forward cache, and how
@@ -188,40 +185,32 @@ class Engine:
         FormatError
             An array is missing, or sizes and types do not fit each other.
         """
+        given, numbers = check_stored(arrays)
+        threads = as_count(num_threads, "num_threads", least=0)
         try:
-            given = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
-            version, num_common, weight_error, restart = given[_NUMBERS].astype(np.float64)
-            if version != _LAYOUT_VERSION:
-                raise FormatError(
-                    f"the serving layout has version {version:g}, this hippograph reads "
-                    f"{_LAYOUT_VERSION}; index again to build it anew"
-                )
-            walk = {name: given[name] for name in (*_SKETCH_ARRAYS, *_FORWARD_ARRAYS)}
             return cls(
                 given,
-                (int(num_common), float(weight_error)),
-                {float(restart): walk},
-                restart_probability=_checked_restart(float(restart)),
+                (numbers.num_common, numbers.weight_error),
+                {numbers.restart_probability: given},
+                restart_probability=numbers.restart_probability,
                 num_hubs=len(given["hubs"]),
                 graph=graph,
-                num_threads=num_threads,
+                num_threads=threads,
             )
-        except KeyError as error:
-            raise FormatError(f"the serving layout lacks the array {error}") from None
-        except (ValueError, TypeError, OverflowError) as error:
+        except ValueError as error:
             raise FormatError(f"the serving layout is damaged: {error}") from None
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a snapshot stores; `from_arrays` is the inverse."""
         numbers = [
-            _LAYOUT_VERSION,
+            LAYOUT_VERSION,
             self._num_common,
             self._weight_error,
             self._restart_probability,
         ]
         walk = self.prepare(self._restart_probability)
-        arrays = {**self._layout, **walk.arrays, _NUMBERS: np.array(numbers, dtype=np.float64)}
-        return {f"{_PREFIX}{name}": array for name, array in arrays.items()}
+        arrays = {**self._layout, **walk.arrays, NUMBERS: np.array(numbers, dtype=np.float64)}
+        return {f"{PREFIX}{name}": array for name, array in arrays.items()}
 
     @property
     def num_nodes(self) -> int:
@@ -248,8 +237,8 @@ class Engine:
         """Bytes of lists (heads included), maps of ids to ranks, sketch, and forward cache."""
         walk = self.prepare(self._restart_probability).arrays
         return {
-            "lists": sum(self._layout[name].nbytes for name in _LISTS),
-            "maps": sum(array.nbytes for n, array in self._layout.items() if n not in _LISTS),
+            "lists": sum(self._layout[name].nbytes for name in LISTS),
+            "maps": sum(array.nbytes for n, array in self._layout.items() if n not in LISTS),
             "sketch": sum(walk[name].nbytes for name in _SKETCH_ARRAYS),
             "forward_cache": sum(walk[name].nbytes for name in _FORWARD_ARRAYS),
         }
@@ -340,8 +329,7 @@ class Engine:
                 restart,
                 _THRESHOLDS[accuracy] * min(1.0, 20.0 / k),
                 _FORWARD_ENTRIES[accuracy],
-                # A dense solve follows each edge some ten times, at a tenth of the cost.
-                max(len(self._layout["node_words"]) // 4, _LEAST_ENTRIES_TO_PUSH),
+                _most_edges(len(self._layout["node_words"])),
                 num_threads,
             )
         coding = 2.0 * self._weight_error * (1.0 - restart) / restart
@@ -350,7 +338,7 @@ class Engine:
             scores=scores,
             num_reached=num_reached,
             iterations=np.zeros(len(passages), dtype=np.int32),
-            error_bounds=np.minimum((1.0 - restart) * missing + coding, 2.0),
+            error_bounds=np.minimum(missing + coding, 2.0),
             converged=finished,
             edges_followed=edges,
             pushed=finished.copy(),
@@ -420,7 +408,8 @@ class Engine:
             with self._lock:
                 walk = self._walks.get(restart_probability)
                 if walk is None:
-                    walk = self._made(restart_probability)
+                    with kernel_errors():
+                        walk = self._made(restart_probability)
                     self._walks[restart_probability] = walk
         return walk
 
@@ -428,8 +417,10 @@ class Engine:
         bare = self._walk(_empty_walk())
         hubs: IntArray = bare.handle.highest_degrees(self._num_hubs)
         shares = bare.handle.empty_shares(len(hubs))
-        nodes = np.empty(self.num_nodes, dtype=np.int32)
-        nodes[self._layout["ranks"]] = np.arange(self.num_nodes, dtype=np.int32)
+        ranks = self._layout["ranks"]
+        nodes = np.full(self.num_nodes, -1, dtype=np.int32)
+        if len(ranks) and ranks.min() >= 0:  # negative ones would count from the end
+            nodes[ranks] = np.arange(self.num_nodes, dtype=np.int32)
         for first, vectors in self._hub_vectors(nodes[hubs], restart):
             bare.handle.fill_shares(hubs, first, vectors, shares, self._num_threads)
         arrays = {
@@ -454,6 +445,13 @@ class Engine:
         make: Any = _core.NarrowEngine if narrow else _core.WideEngine
         handle = make(*self._layout.values(), self._num_common, *kept.values())
         return _Walk(handle, kept)
+
+
+def _most_edges(num_words: int) -> int:
+    """Edges after which a push is given up: a dense solve follows each edge some ten times, at a
+    tenth of the cost.
+    """
+    return max(num_words // 4, _LEAST_ENTRIES_TO_PUSH)
 
 
 def _finish(
