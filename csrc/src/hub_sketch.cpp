@@ -61,7 +61,8 @@ std::vector<Rank> highest_degrees(const LayoutView<Word>& layout, std::size_t nu
     std::vector<std::pair<float, Rank>> nodes;
     nodes.reserve(layout.num_nodes());
     for (std::size_t rank = 0; rank < layout.num_nodes(); ++rank) {
-        nodes.emplace_back(layout.node(rank).head, static_cast<Rank>(rank));
+        const float degree = layout.node(rank).head;  // what is no number would break sorting
+        nodes.emplace_back(degree > 0.0F ? degree : 0.0F, static_cast<Rank>(rank));
     }
     const auto better = [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -81,6 +82,10 @@ void fill_shares(const LayoutView<Word>& layout, std::span<const Rank> hubs, std
     if (vectors.size() != num_vectors * num_nodes || first + num_vectors > hubs.size() ||
         shares.size() != hubs.size() * num_nodes) {
         throw std::invalid_argument("the hub vectors do not fit the sketch");
+    }
+    const auto is_node = [num_nodes](Rank rank) { return rank >= 0 && position(rank) < num_nodes; };
+    if (!std::ranges::all_of(hubs, is_node) || !std::ranges::all_of(layout.ranks, is_node)) {
+        throw std::invalid_argument("the serving layout is damaged: a rank names no node");
     }
     constexpr std::size_t kNodesPerTask = 1U << 14U;
     const std::size_t num_tasks = (num_nodes + kNodesPerTask - 1) / kNodesPerTask;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace hippograph {
@@ -55,7 +56,9 @@ void LocalPush<Word>::add_residual(std::size_t rank, float residual) {
     touch(rank);
     NodeState& node = state(rank);
     node.residual += residual;
-    highest_ = std::max(highest_, node.residual / node.degree);
+    // A degree near the smallest float overflows the quotient, and infinity never falls.
+    highest_ = std::max(highest_,
+                        std::min(node.residual / node.degree, std::numeric_limits<float>::max()));
 }
 
 template <typename Word>
@@ -75,10 +78,13 @@ bool LocalPush<Word>::push_down_to(float threshold, std::int64_t budget) {
 }
 
 template <typename Word>
-double LocalPush<Word>::residual_sum() const noexcept {
+double LocalPush<Word>::missing() const noexcept {
     double sum = 0.0;
-    for (const std::uint32_t rank : touched_) sum += states_[rank].residual;
-    return sum;
+    for (const std::uint32_t rank : touched_) {
+        const NodeState& node = states_[rank];
+        if (!std::isinf(node.degree)) sum += double{node.residual};
+    }
+    return (1.0 - double{restart_}) * sum;
 }
 
 template <typename Word>

@@ -72,7 +72,7 @@ std::span<const RankedPassage> PassageRanker<Word>::rank(const LocalPush<Word>& 
 template <typename Word>
 void PassageRanker<Word>::collect_nodes(const LocalPush<Word>& push) {
     for (const std::uint32_t rank : push.touched()) {
-        const float score = push.settled(rank);
+        const float score = usable(push.settled(rank));
         if (!(score > 0.0F) || rank >= layout_.num_nodes()) continue;
         if (rank >= position(layout_.num_common)) {
             nodes_.push_back({score, rank});

@@ -88,14 +88,14 @@ struct ServingEngine<Word>::Workspace {
     };
     std::vector<Seed> seeds;
     double cut_off = 0.0;  // mass that the forward cache leaves out
-    double missing = 0.0;  // mass that was not followed
+    double missing = 0.0;  // L1 distance of the node scores to the exact ones
 
     // Returns whether the threshold was reached with no more edges than the budget.
     bool push_query(const ForwardView& forward, const SketchView& sketch,
                     const ServingOptions& options, double threshold, std::int64_t budget) {
         place_seeds(forward, options, threshold);
         const bool reached = push.push_down_to(static_cast<float>(threshold), budget);
-        missing = push.residual_sum() + cut_off;
+        missing = push.missing() + cut_off;
         correction.apply(sketch, static_cast<float>(options.restart_probability), push);
         return reached;
     }

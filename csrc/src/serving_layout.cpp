@@ -6,6 +6,7 @@
 
 #include "hippograph/community_order.hpp"
 #include "hippograph/parallel.hpp"
+#include "hippograph/symmetry.hpp"
 
 namespace hippograph {
 
@@ -236,6 +237,7 @@ LayoutArrays<Word> build_layout(const CsrMatrix& weights, const CsrMatrix& occur
                                     " rows but the graph has " + std::to_string(graph.num_rows()) +
                                     " nodes; there must be one row per node");
     }
+    check_symmetric(graph);
     const int threads = resolve_num_threads(num_threads, graph.num_rows());
     return LayoutBuilder<Word>(graph, occurrences.view(), threads).run();
 }

@@ -22,7 +22,8 @@ struct Bin {
 };
 
 std::size_t bin_of(float value) noexcept {
-    return std::bit_cast<std::uint32_t>(value) >> kBinShift;
+    // A matrix may hold -0, whose bits are no bin's; the sum is +0.
+    return std::bit_cast<std::uint32_t>(value + 0.0F) >> kBinShift;
 }
 
 std::vector<Bin> occupied_bins(std::span<const Weight> values) {

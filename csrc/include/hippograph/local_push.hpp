@@ -25,11 +25,6 @@ struct NodeState {
     std::uint32_t stamp;  // 2 * query + (1 if queued); another query's: residual and score are void
 };
 
-struct PushedSeed {
-    Rank rank;
-    float weight;
-};
-
 template <typename Word>
 class LocalPush {
    public:
@@ -51,7 +46,9 @@ class LocalPush {
     // Ranks touched by this query, each once, in the order of their first touch.
     [[nodiscard]] std::span<const std::uint32_t> touched() const noexcept { return touched_; }
     [[nodiscard]] std::int64_t num_edges_followed() const noexcept { return num_edges_; }
-    [[nodiscard]] double residual_sum() const noexcept;
+    // L1 distance of the settled scores to the exact ones: what the residuals have yet to bring to
+    // other nodes. A node without edges keeps its residual, which then lacks nothing.
+    [[nodiscard]] double missing() const noexcept;
 
     [[nodiscard]] NodeState& state(std::size_t rank) noexcept { return states_[rank & mask_]; }
     // Score once the residual at the node itself has restarted there; 0 if not touched.

@@ -38,7 +38,7 @@ struct ServedPassages {
     std::vector<PassageId> passages;
     std::vector<Score> scores;
     std::vector<std::int32_t> num_reached;  // passages in the row with a score above 0
-    std::vector<double> missing;            // mass of the walk that was not followed
+    std::vector<double> missing;            // L1 distance of the node scores to the exact ones
     std::vector<std::int64_t> edges_followed;
     std::vector<std::uint8_t> finished;
 };

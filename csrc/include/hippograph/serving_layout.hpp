@@ -117,8 +117,8 @@ struct LayoutArrays {
 // True when 32-bit words are enough.
 [[nodiscard]] bool fits_narrow_words(const CsrView& weights, const CsrView& occurrences) noexcept;
 
-// `weights` must be square and exactly symmetric (a Transition checks that), `occurrences` have a
-// row per node. Throws std::invalid_argument when shapes do not fit.
+// Throws std::invalid_argument unless `weights` is square and exactly symmetric and `occurrences`
+// has a row per node.
 template <typename Word>
 [[nodiscard]] LayoutArrays<Word> build_layout(const CsrMatrix& weights,
                                               const CsrMatrix& occurrences, int num_threads);

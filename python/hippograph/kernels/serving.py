@@ -55,6 +55,7 @@ from hippograph.kernels.serving_arrays import (
     push_threshold,
 )
 from hippograph.kernels.serving_dense import DenseHalf
+from hippograph.kernels.serving_files import check_stored
 
 
 class Engine:
@@ -157,27 +158,19 @@ class Engine:
         FormatError
             An array is missing, or sizes and types do not fit each other.
         """
+        given, numbers = check_stored(arrays)
+        threads = as_count(num_threads, "num_threads", least=0)
         try:
-            given = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
-            version, num_common, weight_error, restart = given[NUMBERS].astype(np.float64)
-            if version != LAYOUT_VERSION:
-                raise FormatError(
-                    f"the serving layout has version {version:g}, this hippograph reads "
-                    f"{LAYOUT_VERSION}; index again to build it anew"
-                )
-            walk = {name: given[name] for name in (*SKETCH_ARRAYS, *FORWARD_ARRAYS)}
             return cls(
                 given,
-                (int(num_common), float(weight_error)),
-                {float(restart): walk},
-                restart_probability=checked_restart(float(restart)),
+                (numbers.num_common, numbers.weight_error),
+                {numbers.restart_probability: given},
+                restart_probability=numbers.restart_probability,
                 num_hubs=len(given["hubs"]),
                 graph=graph,
-                num_threads=num_threads,
+                num_threads=threads,
             )
-        except KeyError as error:
-            raise FormatError(f"the serving layout lacks the array {error}") from None
-        except (ValueError, TypeError, OverflowError) as error:
+        except ValueError as error:
             raise FormatError(f"the serving layout is damaged: {error}") from None
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -331,7 +324,7 @@ class Engine:
             scores=scores,
             num_reached=num_reached,
             iterations=np.zeros(len(passages), dtype=np.int32),
-            error_bounds=np.minimum((1.0 - restart) * missing + coding, 2.0),
+            error_bounds=np.minimum(missing + coding, 2.0),
             converged=finished,
             edges_followed=edges,
             pushed=finished.copy(),
@@ -356,7 +349,7 @@ class Engine:
                 int(MOST_EDGES_SHARE * len(self._layout["node_words"])),
                 as_count(num_threads, "num_threads", least=0),
             )
-        errors = (1.0 - restart) * missing + CODING_SHARE * self._weight_error
+        errors = missing + CODING_SHARE * self._weight_error
         return self._dense.starts(offsets, ranks, scores, errors)
 
     def exact_graph(self) -> ExactGraph:
@@ -370,7 +363,8 @@ class Engine:
             with self._lock:
                 walk = self._walks.get(restart_probability)
                 if walk is None:
-                    walk = self._made(restart_probability)
+                    with kernel_errors():
+                        walk = self._made(restart_probability)
                     self._walks[restart_probability] = walk
         return walk
 
