@@ -215,8 +215,7 @@ def _fetch(rankings: Sequence[Ranking], state: State) -> Iterator[tuple[RankedPa
     assert state.graph is not None
     ids = list(chain.from_iterable(ranking.passages for ranking in rankings))
     keys = state.graph.passage_keys[ids].tolist()
-    rows = state.passages.rows(keys)
-    found = [rows[key] for key in keys]
+    found = state.passages.rows(keys)
     passages = iter(
         make_frozen(
             RankedPassage,

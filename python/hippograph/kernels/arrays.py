@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -23,6 +23,8 @@ def as_ids(values: ArrayLike, name: str, dtype: DTypeLike = np.int32) -> NDArray
 
     Raises InputError for fractions, numbers that do not fit, and any other shape.
     """
+    if _is_ready(values, dtype, 1):
+        return values
     array = _as_numeric(values, name, ndim=1)
     if array.size == 0:
         return np.empty(0, dtype=dtype)
@@ -41,6 +43,8 @@ def as_floats(values: ArrayLike, name: str, dtype: DTypeLike, *, ndim: int = 1) 
     NaN and infinity pass: the kernels reject them and say where they are. A finite number too
     large for `dtype` is an InputError.
     """
+    if _is_ready(values, dtype, ndim):
+        return values
     array = _as_numeric(values, name, ndim=ndim)
     with np.errstate(over="ignore"):
         converted = _contiguous(array, dtype)
@@ -108,6 +112,17 @@ def kernel_errors() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
+def _is_ready(values: ArrayLike, dtype: DTypeLike, ndim: int) -> TypeGuard[NDArray[Any]]:
+    """Whether nothing is to be done: told in a tenth of the time that finding out what is takes."""
+    return (
+        type(values) is np.ndarray
+        and values.dtype == dtype
+        and values.ndim == ndim
+        and values.flags.c_contiguous
+        and values.flags.aligned
+    )
+
+
 def _is_writable_through_some_name(array: NDArray[Any]) -> bool:
     owner: Any = array
     while isinstance(owner, np.ndarray):
@@ -136,6 +151,4 @@ def _as_numeric(values: ArrayLike, name: str, *, ndim: int) -> NDArray[Any]:
 
 def _contiguous(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Convert only where needed: an array that is already right is returned, not copied."""
-    if array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned:
-        return array  # `np.require` would take longer to find out
     return np.require(array, np.dtype(dtype), ["C_CONTIGUOUS", "ALIGNED"])
