@@ -54,19 +54,20 @@ def interleave(sides: list[Side], queries: Queries, *, rounds: int, slice_second
 
     Sides whose single query takes much longer sit out rounds, but take part in at least two.
     """
-    shares = {side.name: _share(side, queries, rounds, slice_seconds) for side in sides}
-    for turn in range(rounds):
-        for position in range(len(sides)):
-            side = sides[(position + turn) % len(sides)]
-            share = shares[side.name]
-            if turn % share.every:
-                continue
-            gc.collect()
-            gc.disable()
-            try:
-                side.answer(queries, share.count, turn)
-            finally:
-                gc.enable()
+    gc.collect()
+    gc.freeze()  # graphs of Python objects: not to be looked through between turns
+    gc.disable()
+    try:
+        shares = {side.name: _share(side, queries, rounds, slice_seconds) for side in sides}
+        for turn in range(rounds):
+            for position in range(len(sides)):
+                side = sides[(position + turn) % len(sides)]
+                if turn % shares[side.name].every == 0:
+                    side.answer(queries, shares[side.name].count, turn)
+                    gc.collect()
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 def _share(side: Side, queries: Queries, rounds: int, slice_seconds: float) -> Share:
