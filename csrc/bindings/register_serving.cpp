@@ -62,7 +62,8 @@ template <typename Word>
 py::tuple rank_served(const ServingEngine<Word>& engine, const In<EdgeOffset>& seed_offsets,
                       const In<NodeId>& seed_nodes, const In<Score>& seed_weights, PassageId k,
                       TieOrder ties, double restart_probability, double threshold,
-                      std::uint32_t forward_entries, std::int64_t most_edges, int num_threads) {
+                      double least_certainty, std::uint32_t forward_entries,
+                      std::int64_t most_edges, int num_threads) {
     const SeedView seeds{.offsets = as_span(seed_offsets, "seed offsets"),
                          .nodes = as_span(seed_nodes, "seed nodes"),
                          .weights = as_span(seed_weights, "seed weights")};
@@ -70,6 +71,7 @@ py::tuple rank_served(const ServingEngine<Word>& engine, const In<EdgeOffset>& s
                                  .ties = ties,
                                  .restart_probability = restart_probability,
                                  .threshold = threshold,
+                                 .least_certainty = least_certainty,
                                  .forward_entries = forward_entries,
                                  .most_edges = most_edges,
                                  .num_threads = num_threads};
@@ -98,6 +100,7 @@ py::tuple push_only(const ServingEngine<Word>& engine, const In<EdgeOffset>& see
                                  .ties = TieOrder::ascending,
                                  .restart_probability = restart_probability,
                                  .threshold = threshold,
+                                 .least_certainty = 1.0,
                                  .forward_entries = forward_entries,
                                  .most_edges = most_edges,
                                  .num_threads = num_threads};
@@ -182,7 +185,8 @@ void register_engine(py::module_& module, const char* name) {
         .def("rank", &rank_served<Word>, py::arg("seed_offsets").noconvert(),
              py::arg("seed_nodes").noconvert(), py::arg("seed_weights").noconvert(), py::arg("k"),
              py::arg("ties"), py::arg("restart_probability"), py::arg("threshold"),
-             py::arg("forward_entries"), py::arg("most_edges"), py::arg("num_threads"),
+             py::arg("least_certainty"), py::arg("forward_entries"), py::arg("most_edges"),
+             py::arg("num_threads"),
              "Return passages, scores, num_reached, missing, edges_followed, finished.")
         .def("push", &push_only<Word>, py::arg("seed_offsets").noconvert(),
              py::arg("seed_nodes").noconvert(), py::arg("seed_weights").noconvert(),

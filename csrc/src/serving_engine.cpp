@@ -12,9 +12,9 @@ namespace hippograph {
 namespace {
 
 // A query that reaches fewer than k passages is pushed further, by this factor at a time, until it
-// has them, has exhausted its component, or what is left could not be told from rounding.
+// has them, or until what is left could not be told from rounding.
 constexpr double kDeeper = 1.0 / 32.0;
-constexpr double kDeepestThreshold = 1e-10;
+constexpr double kDeepestThreshold = 1e-12;
 
 void check_book(std::span<const float> values) {
     const auto usable = [](float value) { return value >= 0.0F && std::isfinite(value); };
@@ -57,6 +57,18 @@ void check_passage(PassageId passage, PassageId num_passages) {
                                     std::to_string(passage) + " of " +
                                     std::to_string(num_passages));
     }
+}
+
+// The threshold with which to push again, or 0 when the ranking stands: it has k passages, and the
+// last one's score is certain. Where 20 good passages are not to be had, the last ones have scores
+// near the threshold of the first push, and would be in a wrong order.
+double next_threshold(std::span<const RankedPassage> best, std::size_t k, double threshold,
+                      double least_certainty) noexcept {
+    if (threshold <= kDeepestThreshold) return 0.0;
+    if (best.size() < k) return std::max(kDeepestThreshold, threshold * kDeeper);
+    const double wanted = static_cast<double>(best.back().score) / least_certainty;
+    return threshold <= wanted ? 0.0
+                               : std::max(kDeepestThreshold, std::min(wanted, threshold / 2.0));
 }
 
 struct ScoredRank {
@@ -197,7 +209,7 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
     for_each_query(seeds, options.num_threads, check, [&](Workspace& work, std::size_t query) {
         std::int64_t num_edges = 0;
         std::span<const RankedPassage> best;
-        for (double threshold = options.threshold;; threshold *= kDeeper) {
+        for (double threshold = options.threshold; threshold > 0.0;) {
             const bool reached = work.push_query(forward_, sketch_, options, threshold,
                                                  options.most_edges - num_edges);
             num_edges += work.push.num_edges_followed();
@@ -205,7 +217,7 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
             if (!reached) return;
             served.missing[query] = work.missing;
             best = work.ranker.rank(work.push, k, options.ties);
-            if (best.size() == k || threshold < kDeepestThreshold) break;
+            threshold = next_threshold(best, k, threshold, options.least_certainty);
         }
         served.finished[query] = 1;
         served.num_reached[query] = static_cast<std::int32_t>(best.size());

@@ -25,6 +25,7 @@ struct ServingOptions {
     TieOrder ties;
     double restart_probability;   // in (0, 1]
     double threshold;             // push until residual <= threshold * degree everywhere; > 0
+    double least_certainty;       // the k-th passage's score in thresholds, or push further
     std::size_t forward_entries;  // of the forward cache, used per seed
     std::int64_t most_edges;      // per query
     int num_threads;

@@ -50,6 +50,9 @@ FORWARD_THRESHOLD = 1e-7
 FORWARD_ENTRIES = {"fast": 512, "tight": 2048}
 #: Push until residual <= threshold * degree: keeps each class at restart 0.5.
 _THRESHOLDS = {"fast": 1e-5, "tight": 1.2e-6}
+#: Push on until the k-th passage scores so many thresholds: the last of 20 may be a passage that
+#: hardly matters, and is to be the right one all the same.
+LEAST_CERTAINTY = {"fast": 150.0, "tight": 800.0}
 #: Queries are held to their class for the 20 best; more are asked for with a lower threshold.
 _RANKED = 20
 #: Below this restart probability a dense solve is cheaper than a push that keeps the class.
