@@ -11,9 +11,12 @@ namespace hippograph {
 
 namespace {
 
-// A query that reaches fewer than k passages is pushed further, by this factor at a time, until it
-// has them, has exhausted its component, or what is left could not be told from rounding.
-constexpr double kDeeper = 1.0 / 32.0;
+// A query whose k-th passage scores less than so many thresholds has an order there that is not
+// settled: its seeds lie among few passages, and the next ones get little. It is pushed further, as
+// one that reaches fewer than k, until what is left could not be told from rounding.
+constexpr double kClearScore = 100.0;
+constexpr double kDeeper = 1.0 / 32.0;  // at most so much at a time, and at least a quarter
+constexpr double kLeastDeeper = 0.25;
 constexpr double kDeepestThreshold = 1e-10;
 
 void check_book(std::span<const float> values) {
@@ -154,7 +157,7 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
                         seeds.weights.subspan(begin, count));
         std::int64_t num_edges = 0;
         std::span<const RankedPassage> best;
-        for (double threshold = options.threshold;; threshold *= kDeeper) {
+        for (double threshold = options.threshold;;) {
             work.place_seeds(forward_, options, threshold);
             const bool reached = work.push.push_down_to(static_cast<float>(threshold),
                                                         options.most_edges - num_edges);
@@ -165,7 +168,10 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
             work.correction.apply(sketch_, static_cast<float>(options.restart_probability),
                                   work.push);
             best = work.ranker.rank(work.push, k, options.ties);
-            if (best.size() == k || threshold < kDeepestThreshold) break;
+            const double kth = best.size() == k ? static_cast<double>(best.back().score) : 0.0;
+            if (kth >= kClearScore * threshold || threshold < kDeepestThreshold) break;
+            threshold =
+                std::clamp(kth / kClearScore, kDeeper * threshold, kLeastDeeper * threshold);
         }
         served.finished[query] = 1;
         served.num_reached[query] = static_cast<std::int32_t>(best.size());
