@@ -65,7 +65,7 @@ _MAX_ITERATIONS = 10_000
 _SKETCH_TOLERANCE = 1e-6
 _HUBS_AT_ONCE = 16
 #: Push until residual <= threshold * degree: measured to keep each class at restart 0.5.
-_THRESHOLDS = {"fast": 1e-5, "tight": 1e-6}
+_THRESHOLDS = {"fast": 5e-6, "tight": 1e-6}
 
 
 _NO_STARTS = (
