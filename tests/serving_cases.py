@@ -154,10 +154,15 @@ def batch(queries: list[Query]) -> SeedBatch:
 
 
 def overlap_and_regret(truth: Array, passages: NDArray[Any], k: int) -> tuple[float, float]:
-    """Return the tie-aware share of the best k that was found, and the share of score missed."""
+    """Return the tie-aware share of the best k that was found, and the share of score missed.
+
+    Of a query that reaches fewer passages, only so many count.
+    """
     ideal = np.sort(truth)[::-1][:k]
-    found = truth[passages[:k]]
-    return float((found >= ideal[-1] * (1.0 - 1e-9)).mean()), float(1.0 - found.sum() / ideal.sum())
+    ideal = ideal[ideal > 0.0]
+    found = np.sort(truth[np.unique(passages[:k])])[::-1][: len(ideal)]
+    overlap = (found >= ideal[-1] * (1.0 - 1e-9)).sum() / len(ideal)
+    return float(overlap), float(1.0 - found.sum() / ideal.sum())
 
 
 @contextmanager

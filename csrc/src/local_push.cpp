@@ -120,8 +120,7 @@ void LocalPush<Word>::prefetch_ahead(std::size_t next) const noexcept {
         __builtin_prefetch(layout_.node_begins.data() + queue_[next + kOffsetsAhead]);
     }
     if (next + kRowAhead < size) {
-        const auto begin = static_cast<std::size_t>(layout_.node_begins[queue_[next + kRowAhead]]);
-        __builtin_prefetch(layout_.node_words.data() + begin);
+        prefetch_row(layout_.node_begins, layout_.node_words, queue_[next + kRowAhead]);
     }
     if (next + kStatesAhead < size) {
         const auto neighbors = layout_.node(queue_[next + kStatesAhead]).first;

@@ -90,9 +90,7 @@ void PassageRanker<Word>::add_lists(std::size_t k) {
             __builtin_prefetch(layout_.node_begins.data() + sorted_[i + 2 * kListsAhead].rank);
         }
         if (i + kListsAhead < sorted_.size()) {
-            const auto begin =
-                static_cast<std::size_t>(layout_.node_begins[sorted_[i + kListsAhead].rank]);
-            __builtin_prefetch(layout_.node_words.data() + begin);
+            prefetch_row(layout_.node_begins, layout_.node_words, sorted_[i + kListsAhead].rank);
         }
         if (i == next_check) {
             const float cut = sorted_[i].score * kMagnitudeWidth;
@@ -149,8 +147,7 @@ void PassageRanker<Word>::score_candidates(const LocalPush<Word>& push, std::siz
         if (i + kRowsAhead < seen_.size()) {
             const std::size_t ahead =
                 std::min<std::size_t>(seen_[i + kRowsAhead], layout_.num_passages());
-            __builtin_prefetch(layout_.passage_words.data() +
-                               static_cast<std::size_t>(layout_.passage_begins[ahead]));
+            prefetch_row(layout_.passage_begins, layout_.passage_words, ahead);
         }
         const std::uint32_t passage = seen_[i];
         if (passage >= layout_.num_passages()) continue;
@@ -263,8 +260,7 @@ void PassageRanker<Word>::prefetch_passages(std::span<const Word> passages,
     if (next + kRowsAhead < passages.size()) {
         const std::size_t passage =
             std::min<std::size_t>(id_of(passages[next + kRowsAhead]), layout_.num_passages());
-        __builtin_prefetch(layout_.passage_words.data() +
-                           static_cast<std::size_t>(layout_.passage_begins[passage]));
+        prefetch_row(layout_.passage_begins, layout_.passage_words, passage);
     }
 }
 

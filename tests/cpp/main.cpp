@@ -14,10 +14,13 @@ void test_graph_builder(Checks& check);
 void test_name_index(Checks& check);
 void test_neighbors(Checks& check);
 void test_parallel(Checks& check);
+void test_passage_ranker(Checks& check);
 void test_personalized_pagerank(Checks& check);
 void test_rank_passages(Checks& check);
 void test_rank_sweep(Checks& check);
+void test_serving_engine(Checks& check);
 void test_top_k(Checks& check);
+void test_value_codes(Checks& check);
 
 }  // namespace hippograph::testing
 
@@ -30,10 +33,13 @@ int main(int argc, char** argv) {
         {"name_index", test_name_index},
         {"neighbors", test_neighbors},
         {"parallel", test_parallel},
+        {"passage_ranker", test_passage_ranker},
         {"personalized_pagerank", test_personalized_pagerank},
         {"rank_passages", test_rank_passages},
         {"rank_sweep", test_rank_sweep},
+        {"serving_engine", test_serving_engine},
         {"top_k", test_top_k},
+        {"value_codes", test_value_codes},
     });
     for (const auto& [name, run] : kSuites) {
         if (argc != 2 || name != argv[1]) continue;

@@ -72,6 +72,13 @@ template <typename Word>
             .second = entries.subspan(listed)};
 }
 
+// Asks for the start of a row, clipped as above.
+template <typename Word>
+void prefetch_row(std::span<const Word> begins, std::span<const Word> words,
+                  std::size_t row) noexcept {
+    __builtin_prefetch(words.data() + std::min<std::size_t>(begins[row], words.size()));
+}
+
 // Borrowed arrays.
 template <typename Word>
 struct LayoutView {
