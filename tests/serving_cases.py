@@ -169,7 +169,7 @@ def overlap_and_regret(truth: Array, passages: NDArray[Any], k: int) -> tuple[fl
 def always_pushing() -> Iterator[None]:
     """Small graphs are pushed too, and given up after a million edges only."""
     with (
-        mock.patch.object(serving, "_LEAST_ENTRIES_TO_PUSH", 0),
-        mock.patch.object(serving, "_most_edges", return_value=10**6),
+        mock.patch.object(serving, "LEAST_WORDS_TO_PUSH", 0),
+        mock.patch.object(serving, "most_edges", return_value=10**6),
     ):
         yield

@@ -116,6 +116,7 @@ template void fill_shares(const LayoutView<std::uint64_t>&, std::span<const Rank
 template <typename Word>
 void HubCorrection<Word>::apply(const SketchView& sketch, float restart_probability,
                                 LocalPush<Word>& push) {
+    sums_.clear();
     if (sketch.hubs.empty()) return;
     const std::size_t num_rows = sketch.shares.size() / sketch.hubs.size();
     rows_.clear();
@@ -130,12 +131,23 @@ void HubCorrection<Word>::apply(const SketchView& sketch, float restart_probabil
     sums_.assign(sketch.hubs.size(), 0.0F);
     add_shares(rows_, residuals_, sketch.shares, sums_);
     for (std::size_t hub = 0; hub < sketch.hubs.size(); ++hub) {
-        if (sums_[hub] <= 0.0F) continue;
+        if (!(sums_[hub] > 0.0F)) {
+            sums_[hub] = 0.0F;
+            continue;
+        }
         const auto rank = static_cast<std::size_t>(sketch.hubs[hub]);
         push.touch(rank);
         // What restarts at the hub itself is among the shares; settled() adds it once more.
         NodeState& state = push.state(rank);
-        state.score += sums_[hub] - restart_probability * state.residual;
+        sums_[hub] -= restart_probability * state.residual;
+        state.score += sums_[hub];
+    }
+}
+
+template <typename Word>
+void HubCorrection<Word>::undo(const SketchView& sketch, LocalPush<Word>& push) noexcept {
+    for (std::size_t hub = 0; hub < sums_.size(); ++hub) {
+        push.state(static_cast<std::size_t>(sketch.hubs[hub])).score -= sums_[hub];
     }
 }
 

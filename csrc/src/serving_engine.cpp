@@ -102,11 +102,21 @@ struct ServingEngine<Word>::Workspace {
     double cut_off = 0.0;  // mass that the forward cache leaves out
     double missing = 0.0;  // L1 distance of the node scores to the exact ones
 
-    // Returns whether the threshold was reached with no more edges than the budget.
+    // Places the seeds and pushes. Returns whether the threshold was reached within the budget.
     bool push_query(const ForwardView& forward, const SketchView& sketch,
-                    const ServingOptions& options, double threshold, std::int64_t budget) {
+                    const ServingOptions& options, double threshold) {
         place_seeds(forward, options, threshold);
-        const bool reached = push.push_down_to(static_cast<float>(threshold), budget);
+        return push_to(sketch, options, threshold);
+    }
+
+    // Pushes on from where the last push ended.
+    bool push_further(const SketchView& sketch, const ServingOptions& options, double threshold) {
+        correction.undo(sketch, push);
+        return push_to(sketch, options, threshold);
+    }
+
+    bool push_to(const SketchView& sketch, const ServingOptions& options, double threshold) {
+        const bool reached = push.push_down_to(static_cast<float>(threshold), options.most_edges);
         missing = push.missing() + cut_off;
         correction.apply(sketch, static_cast<float>(options.restart_probability), push);
         return reached;
@@ -207,18 +217,18 @@ ServedPassages ServingEngine<Word>::rank(const SeedView& seeds, const ServingOpt
     const std::size_t k = position(options.k);
     ServedPassages served(position(seeds.num_queries()), k);
     for_each_query(seeds, options.num_threads, check, [&](Workspace& work, std::size_t query) {
-        std::int64_t num_edges = 0;
+        double threshold = options.threshold;
+        bool reached = work.push_query(forward_, sketch_, options, threshold);
         std::span<const RankedPassage> best;
-        for (double threshold = options.threshold; threshold > 0.0;) {
-            const bool reached = work.push_query(forward_, sketch_, options, threshold,
-                                                 options.most_edges - num_edges);
-            num_edges += work.push.num_edges_followed();
-            served.edges_followed[query] = num_edges;
-            if (!reached) return;
-            served.missing[query] = work.missing;
+        while (reached) {
             best = work.ranker.rank(work.push, k, options.ties);
             threshold = next_threshold(best, k, threshold, options.least_certainty);
+            if (threshold == 0.0) break;
+            reached = work.push_further(sketch_, options, threshold);
         }
+        served.edges_followed[query] = work.push.num_edges_followed();
+        served.missing[query] = work.missing;
+        if (!reached) return;
         served.finished[query] = 1;
         served.num_reached[query] = static_cast<std::int32_t>(best.size());
         const auto passages = std::span(served.passages).subspan(query * k, k);
@@ -241,7 +251,7 @@ PushedScores ServingEngine<Word>::push(const SeedView& seeds, const ServingOptio
     PushedScores pushed;
     pushed.missing.resize(num_queries);
     for_each_query(seeds, options.num_threads, check, [&](Workspace& work, std::size_t query) {
-        (void)work.push_query(forward_, sketch_, options, options.threshold, options.most_edges);
+        (void)work.push_query(forward_, sketch_, options, options.threshold);
         pushed.missing[query] = work.missing;
         for (const std::uint32_t rank : work.push.touched()) {
             const float score = work.push.settled(rank);

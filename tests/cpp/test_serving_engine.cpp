@@ -49,6 +49,7 @@ ForwardOptions forward_options() {
             .num_entries = 60,
             .restart_probability = 0.5F,
             .threshold = 1e-4F,
+            .least_certainty = 100.0,
             .num_threads = 1};
 }
 

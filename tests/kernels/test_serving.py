@@ -26,6 +26,7 @@ from hippograph.kernels import (
     SparseMatrix,
     limited_simd,
     serving,
+    serving_arrays,
 )
 from reference.dense_pagerank import pagerank_by_linear_solve
 from serving_cases import (
@@ -243,7 +244,10 @@ def test_hub_seeds_keep_the_l1_bound(passages: Case, restart: float) -> None:
     queries = draw_queries(every, 10, seed=8)
     truth = every.solved(queries, restart)
     built = every.engine(restart)
-    with always_pushing(), mock.patch.dict(serving._THRESHOLDS, {"fast": 1e-3, "tight": 1e-4}):
+    with (
+        always_pushing(),
+        mock.patch.dict(serving_arrays.THRESHOLDS, {"fast": 1e-3, "tight": 1e-4}),
+    ):
         for accuracy in PUSHED:
             # A tenth of the nodes: asking for all would push until all are met.
             ranked = built.rank(batch(queries), k=600, accuracy=accuracy)
@@ -364,7 +368,7 @@ def test_results_outlive_the_engine(phrases: Case) -> None:
 
 def test_a_push_that_is_given_up_is_solved(phrases: Case, engine: Engine) -> None:
     queries = draw_queries(phrases, 8, seed=9)
-    with mock.patch.object(serving, "_most_edges", return_value=30):
+    with mock.patch.object(serving, "most_edges", return_value=30):
         ranked = engine.rank(batch(queries), k=20)
     exact = engine.rank(batch(queries), k=20, accuracy="exact")
     assert ranked.pushed is not None

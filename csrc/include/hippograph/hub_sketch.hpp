@@ -50,10 +50,13 @@ class HubCorrection {
    public:
     void apply(const SketchView& sketch, float restart_probability, LocalPush<Word>& push);
 
+    // Takes the last correction back, so that the push can go on.
+    void undo(const SketchView& sketch, LocalPush<Word>& push) noexcept;
+
    private:
     std::vector<std::uint32_t> rows_;
     std::vector<float> residuals_;
-    std::vector<float> sums_;
+    std::vector<float> sums_;  // after apply(): what was added to the hubs
 };
 
 extern template std::vector<Rank> highest_degrees(const LayoutView<std::uint32_t>&, std::size_t);

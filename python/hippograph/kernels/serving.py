@@ -42,7 +42,6 @@ from hippograph.kernels.serving_arrays import (
     LEAST_RESTART_TO_START,
     LEAST_WORDS_TO_PUSH,
     LISTS,
-    MOST_EDGES_SHARE,
     MOST_HUBS,
     NUMBERS,
     PREFIX,
@@ -53,6 +52,7 @@ from hippograph.kernels.serving_arrays import (
     checked_restart,
     empty_walk_arrays,
     finish,
+    most_edges,
     push_threshold,
 )
 from hippograph.kernels.serving_dense import DenseHalf
@@ -266,26 +266,24 @@ class Engine:
             if restart_probability is None
             else checked_restart(restart_probability)
         )
-        if accuracy == "exact" or self._solves_densely(restart):
+
+        def solve(these: SeedBatch) -> RankedBatch:
             return self._dense.rank(
-                seeds,
+                these,
                 k,
                 restart,
                 num_threads=num_threads,
                 descending_ties=descending_ties,
-                starts=self._starts(seeds, restart, num_threads),
+                starts=self._starts(these, restart, num_threads),
             )
+
+        if accuracy == "exact" or self._solves_densely(restart):
+            return solve(seeds)
         ranked = self._pushed(
             seeds, k, restart, accuracy, num_threads=num_threads, descending_ties=descending_ties
         )
         if not ranked.converged.all():
-            finish(
-                ranked,
-                seeds,
-                lambda rest: self._dense.rank(
-                    rest, k, restart, num_threads=num_threads, descending_ties=descending_ties
-                ),
-            )
+            finish(ranked, seeds, solve)
         return ranked
 
     def _solves_densely(self, restart: float) -> bool:
@@ -304,7 +302,6 @@ class Engine:
     ) -> RankedBatch:
         walk = self.prepare(restart)
         count = as_count(k, "k", least=1)
-        most_edges = int(MOST_EDGES_SHARE * len(self._layout["node_words"]))
         with kernel_errors():
             passages, scores, num_reached, missing, edges, finished = walk.handle.rank(
                 as_ids(seeds.offsets, "seed offsets", np.int64),
@@ -316,7 +313,7 @@ class Engine:
                 push_threshold(accuracy, restart, count),
                 LEAST_CERTAINTY[accuracy],
                 FORWARD_ENTRIES[accuracy],
-                max(most_edges, LEAST_WORDS_TO_PUSH),
+                most_edges(len(self._layout["node_words"])),
                 as_count(num_threads, "num_threads", least=0),
             )
         # Coded weights move the walk by at most twice their relative error at each step.
@@ -348,7 +345,7 @@ class Engine:
                 restart,
                 START_THRESHOLD,
                 max(FORWARD_ENTRIES.values()),
-                int(MOST_EDGES_SHARE * len(self._layout["node_words"])),
+                most_edges(len(self._layout["node_words"])),
                 as_count(num_threads, "num_threads", least=0),
             )
         errors = missing + CODING_SHARE * self._weight_error

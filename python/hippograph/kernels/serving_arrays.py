@@ -49,14 +49,14 @@ FORWARD_THRESHOLD = 1e-7
 #: Entries of the forward cache that are used per seed.
 FORWARD_ENTRIES = {"fast": 512, "tight": 2048}
 #: Push until residual <= threshold * degree: keeps each class at restart 0.5.
-_THRESHOLDS = {"fast": 1e-5, "tight": 1.2e-6}
+THRESHOLDS = {"fast": 8e-6, "tight": 1.2e-6}
 #: Push on until the k-th passage scores so many thresholds: the last of 20 may be a passage that
 #: hardly matters, and is to be the right one all the same.
-LEAST_CERTAINTY = {"fast": 150.0, "tight": 800.0}
+LEAST_CERTAINTY = {"fast": 1000.0, "tight": 1500.0}
 #: Queries are held to their class for the 20 best; more are asked for with a lower threshold.
 _RANKED = 20
 #: Below this restart probability a dense solve is cheaper than a push that keeps the class.
-LEAST_RESTART_TO_PUSH = 0.15
+LEAST_RESTART_TO_PUSH = 0.2
 #: How far a push goes that a dense solve starts from, and from which restart probability it pays.
 START_THRESHOLD = 1e-5
 #: Coded weights move scores, in L1, by about this share of their largest relative error.
@@ -65,7 +65,7 @@ LEAST_RESTART_TO_START = 0.3
 #: A graph with a smaller layout is solved densely in less time than a push takes.
 LEAST_WORDS_TO_PUSH = 4_000
 #: A query is given up, and solved densely, after following this share of the layout's words.
-MOST_EDGES_SHARE = 1.0 / 6.0
+_MOST_EDGES_SHARE = 1.0 / 6.0
 
 
 def push_threshold(accuracy: Accuracy, restart_probability: float, k: int) -> float:
@@ -75,7 +75,12 @@ def push_threshold(accuracy: Accuracy, restart_probability: float, k: int) -> fl
     the measured overlap and regret down to 0.2.
     """
     fall = min(1.0, restart_probability / 0.5) ** 3
-    return _THRESHOLDS[accuracy] * fall * min(1.0, _RANKED / k)
+    return THRESHOLDS[accuracy] * fall * min(1.0, _RANKED / k)
+
+
+def most_edges(num_words: int) -> int:
+    """Return how many edges a query may follow, in a layout of so many words."""
+    return max(int(_MOST_EDGES_SHARE * num_words), LEAST_WORDS_TO_PUSH)
 
 
 @dataclass(frozen=True, slots=True)
