@@ -370,7 +370,7 @@ def test_a_push_that_is_given_up_is_solved(phrases: Case, engine: Engine) -> Non
     queries = draw_queries(phrases, 8, seed=9)
     with mock.patch.object(serving, "most_edges", return_value=30):
         ranked = engine.rank(batch(queries), k=20)
-    exact = engine.rank(batch(queries), k=20, accuracy="exact")
+        exact = engine.rank(batch(queries), k=20, accuracy="exact")
     assert ranked.pushed is not None
     solved = np.flatnonzero(~ranked.pushed)
     assert solved.size
