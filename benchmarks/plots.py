@@ -178,7 +178,7 @@ def quality_by_time(results: dict[str, dict]) -> Figure:
     panels[0][0].set_ylabel("missed share of the right 20 passages")
     figure.legend(
         handles=[handles[name] for name in MARKERS if name in handles], frameon=False,
-        loc="outside right upper",
+        loc="outside right center",
     )  # fmt: skip
     figure.suptitle(
         "Quality against time (dashed: what fast promises)", x=0.01, ha="left", weight="bold"

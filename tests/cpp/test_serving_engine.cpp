@@ -49,7 +49,6 @@ ForwardOptions forward_options() {
             .num_entries = 60,
             .restart_probability = 0.5F,
             .threshold = 1e-4F,
-            .least_certainty = 100.0,
             .num_threads = 1};
 }
 
@@ -95,6 +94,7 @@ ServingOptions options(int num_threads) {
             .ties = TieOrder::ascending,
             .restart_probability = 0.5,
             .threshold = 1e-5,
+            .least_certainty = 100.0,
             .forward_entries = 40,
             .most_edges = 100'000,
             .num_threads = num_threads};
