@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,8 @@ settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The benchmark code is no package of its own: its folder goes on the path, as for its scripts.
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 
 @pytest.fixture(scope="session")

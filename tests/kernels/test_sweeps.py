@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from benchmarks.workloads import musique_train
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphs.musique import musique_train
 from hippograph.kernels import (
     SIMD_LEVELS,
     SparseMatrix,
@@ -234,9 +234,12 @@ def test_degrees_of_many_orders_of_magnitude() -> None:
             assert np.abs(found - exact).sum() <= result.error_bounds[0, r, 0]
 
 
+NUM_REAL_QUERIES = 20
+
+
 def test_real_graph(shared_data: pathlib.Path) -> None:
     """Relations of real triples, synonyms drawn at random: errors in L1, and the same passages."""
-    work = musique_train(shared_data, num_queries=20)
+    work, questions = musique_train(shared_data)
     generator = np.random.default_rng(3)
     upper = scipy.sparse.triu(work.weights, k=1).tocoo()
     num_nodes, num_passages = work.occurrences.shape
@@ -253,10 +256,13 @@ def test_real_graph(shared_data: pathlib.Path) -> None:
     )
     counts = work.occurrences
     occurrences = SparseMatrix(counts.indptr, counts.indices, counts.data, num_columns=num_passages)
+    asked = [
+        slice(*map(int, questions.offsets[query : query + 2])) for query in range(NUM_REAL_QUERIES)
+    ]
     seeds = seeds_of(
         [
-            dict(zip(nodes.tolist(), work.seed_weights(nodes).tolist(), strict=True))
-            for nodes in work.queries
+            dict(zip(questions.nodes[part].tolist(), questions.weights[part].tolist(), strict=True))
+            for part in asked
         ]
     )
     restarts, thresholds = (0.05, 0.15, 0.5, 0.85), (0.8, 0.9, None)
@@ -266,9 +272,9 @@ def test_real_graph(shared_data: pathlib.Path) -> None:
         restart_probabilities=restarts,
         synonymy_thresholds=thresholds,
     )
-    personalization = np.zeros((len(work.queries), num_nodes))
-    for query, nodes in enumerate(work.queries):
-        personalization[query, nodes] = work.seed_weights(nodes)
+    personalization = np.zeros((len(asked), num_nodes))
+    for query, part in enumerate(asked):
+        personalization[query, questions.nodes[part]] = questions.weights[part]
     for t, threshold in enumerate(thresholds):
         transition = Transition(combined(table, "sum", threshold))
         for r, restart_probability in enumerate(restarts):
