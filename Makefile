@@ -49,10 +49,10 @@ format: $(STAMPS)/check
 SIZE ?= S
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-bench: $(STAMPS)/bench
+bench: $(STAMPS)/test
 	@$(ONE_THREAD) $(BIN)/python benchmarks/run.py --size $(SIZE) $(ARGS)
 
-bench-kernels: $(STAMPS)/bench
+bench-kernels: $(STAMPS)/test
 	$(ONE_THREAD) $(BIN)/python -m pytest benchmarks --rootdir benchmarks \
 	  -o python_files='bench_*.py' -o pythonpath=benchmarks --benchmark-only \
 	  --benchmark-columns=median,iqr,rounds $(ARGS)
@@ -80,13 +80,9 @@ $(STAMPS)/offline: $(STAMPS)/build-tools pyproject.toml $(NATIVE_SOURCES)
 
 $(STAMPS)/test: $(STAMPS)/offline
 	$(PIP) $(TORCH)
-	$(PIP) --no-build-isolation --editable '.[offline,hnsw,openai,torch,onnx]' --group test
+	$(PIP) --no-build-isolation --editable '.[offline,hnsw,openai,torch,onnx]' --group test --group bench
 	@touch $@
 
 $(STAMPS)/check: $(STAMPS)/test
 	$(PIP) --group check
-	@touch $@
-
-$(STAMPS)/bench: $(STAMPS)/test
-	$(PIP) --group bench
 	@touch $@
